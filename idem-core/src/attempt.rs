@@ -1,0 +1,85 @@
+//! What a body can see of its own attempt.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::time::Duration;
+
+use crate::lease::Lease;
+use crate::record::Fence;
+use crate::store::Grant;
+use crate::record::Origin;
+
+tokio::task_local! {
+    static CURRENT: Attempt;
+}
+
+/// The attempt that a body belongs to. Cheap to clone, and can be taken along into a spawned task.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), idem_core::Error> {
+/// let engine = idem_core::Engine::in_memory();
+/// engine.operation("mail.welcome").key("user-7").fingerprint(&()).run(async |attempt| {
+///     if attempt.is_takeover() {
+///         // An earlier attempt crashed: its mail may have been sent.
+///     }
+///     Ok::<_, idem_core::Error>(())
+/// }).await
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    grant: Grant,
+    lease: Lease,
+}
+
+impl Attempt {
+    pub(crate) fn new(grant: Grant, lease: Lease) -> Self {
+        Self { grant, lease }
+    }
+
+    /// The attempt of the body that runs now.
+    ///
+    /// # Panics
+    ///
+    /// Outside the body of an idempotent operation: in a spawned task, say, which does not inherit it.
+    #[must_use]
+    pub fn current() -> Self {
+        Self::try_current().expect("no attempt: not called from the body of an idempotent operation")
+    }
+
+    /// The attempt of the body that runs now, or `None` outside any.
+    #[must_use]
+    pub fn try_current() -> Option<Self> {
+        CURRENT.try_with(Clone::clone).ok()
+    }
+
+    /// 1 for the first claim of the identity, one more for each later one.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.grant.attempt
+    }
+
+    /// Rises with each claim of the identity. A downstream store that keeps the highest one it has seen can refuse what a
+    /// late owner sends.
+    #[must_use]
+    pub fn fence(&self) -> Fence {
+        self.grant.fence
+    }
+
+    /// Whether the attempt before was taken over: its lease ran out, so it may have had its effect.
+    #[must_use]
+    pub fn is_takeover(&self) -> bool {
+        self.grant.origin == Origin::Takeover
+    }
+
+    /// What is surely left of the lease. Zero when it may be over.
+    #[must_use]
+    pub fn remaining(&self) -> Duration {
+        self.lease.remaining()
+    }
+
+    /// Polls `body` with this attempt as the current one. Only the polls are inside, so that nothing of the caller's is.
+    pub(crate) async fn scope<F: Future>(&self, mut body: Pin<&mut F>) -> F::Output {
+        poll_fn(|cx| CURRENT.sync_scope(self.clone(), || body.as_mut().poll(cx))).await
+    }
+}

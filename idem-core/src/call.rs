@@ -1,0 +1,225 @@
+//! One call on its way: what is asked for, checked before anything is sent, then run, replayed or refused.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::attempt::Attempt;
+use crate::engine::{Engine, Request, Started};
+use crate::error::{Error, ErrorKind, Failure};
+use crate::fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};
+use crate::install;
+use crate::key::{IdempotencyKey, InvalidKey, Key};
+use crate::metrics::Counters;
+use crate::operation::Operation;
+use crate::policy::Policy;
+use crate::reply::{Reply, Returns, returns};
+
+/// An operation by name, still without a key; made by [`Engine::operation`].
+#[derive(Debug, Clone)]
+#[must_use = "an operation does nothing until a call of it runs"]
+pub struct Named {
+    name: Cow<'static, str>,
+    engine: Option<Engine>,
+    policy: Option<Policy>,
+    retention: Option<Duration>,
+    lease: Option<Duration>,
+}
+
+impl Named {
+    pub(crate) fn new(name: Cow<'static, str>, engine: Option<Engine>) -> Self {
+        Self { name, engine, policy: None, retention: None, lease: None }
+    }
+
+    /// Single values that win over the policy.
+    pub(crate) fn overriding(mut self, retention: Option<Duration>, lease: Option<Duration>) -> Self {
+        self.retention = retention;
+        self.lease = lease;
+        self
+    }
+
+    /// Runs on `engine`.
+    pub fn engine(mut self, engine: &Engine) -> Self {
+        self.engine = Some(engine.clone());
+        self
+    }
+
+    /// Runs under `policy` instead of the engine's.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Names the intent: the same `key` on every repeat, another one for every other intent.
+    ///
+    /// An absent or blank key is refused when the call is made, with [`ErrorKind::InvalidKey`].
+    pub fn key<K: IdempotencyKey + ?Sized>(self, key: &K) -> Call {
+        Call { named: self, key: Key::of(key), scope: None, arguments: Arguments::Listed(FingerprintBuilder::new()) }
+    }
+}
+
+/// A call of an operation with its key.
+#[must_use = "a call does nothing until it runs"]
+pub struct Call {
+    named: Named,
+    key: Result<Key, InvalidKey>,
+    scope: Option<Result<Key, InvalidKey>>,
+    arguments: Arguments,
+}
+
+enum Arguments {
+    /// One by one, in order.
+    Listed(FingerprintBuilder),
+    /// As a whole.
+    Given(Result<Fingerprint, FingerprintError>),
+}
+
+/// An argument that can be part of the fingerprint: anything serde can write.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of the fingerprint",
+    label = "this argument is no `serde::Serialize`",
+    note = "an argument that is no part of the intent (a client, a pool, a context) is left out with `skip(…)`; one that is needs `#[derive(serde::Serialize)]`"
+)]
+pub trait Argument {
+    #[doc(hidden)]
+    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + ?Sized> Argument for T {
+    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder {
+        arguments.arg(self)
+    }
+}
+
+impl Call {
+    /// Puts the key under `scope` (a tenant): equal keys of different scopes are different intents.
+    pub fn scope<K: IdempotencyKey + ?Sized>(mut self, scope: &K) -> Self {
+        self.scope = Some(Key::of(scope));
+        self
+    }
+
+    /// Binds the key to `arguments`: a repeat with others is refused with [`ErrorKind::Mismatch`]. Without this no
+    /// mismatch is ever seen.
+    pub fn fingerprint<T: Serialize + ?Sized>(mut self, arguments: &T) -> Self {
+        self.arguments = Arguments::Given(Fingerprint::of(arguments));
+        self
+    }
+
+    /// Appends one argument to the fingerprint.
+    #[doc(hidden)]
+    pub fn arg<T: Argument + ?Sized>(mut self, argument: &T) -> Self {
+        self.arguments = match self.arguments {
+            Arguments::Listed(listed) => Arguments::Listed(argument.add_to(listed)),
+            given @ Arguments::Given(_) => given,
+        };
+        self
+    }
+
+    /// Leaves all arguments out of the fingerprint.
+    #[doc(hidden)]
+    pub fn no_args(self) -> Self {
+        self.fingerprint(&())
+    }
+
+    /// Runs `body` unless its result is known, and keeps the result.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), idem_core::Error> {
+    /// # let engine = idem_core::Engine::in_memory();
+    /// # let (order, cents) = ("order-1", 4200_u64);
+    /// let receipt = engine
+    ///     .operation("payments.charge")
+    ///     .key(order)
+    ///     .fingerprint(&(order, cents))
+    ///     .run(async |attempt| -> Result<String, idem_core::Error> {
+    ///         Ok(format!("charged in attempt {}", attempt.number()))
+    ///     })
+    ///     .await?;
+    /// assert_eq!(receipt, "charged in attempt 1");
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The body's own error, unchanged: the claim is then released, and the next call runs. Otherwise an [`Error`], in
+    /// the body's error type; [`Error::may_have_run`] tells whether there can have been an effect.
+    ///
+    /// # Panics
+    ///
+    /// If the body panics. The panic passes unchanged and counts as a crash: the lease runs out, then the next call takes
+    /// over.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropped while the body runs, nobody can know how far it came: nothing more is sent, the lease runs out, and the
+    /// next call takes over.
+    pub async fn run<R: Reply>(self, body: impl AsyncFnOnce(Attempt) -> R) -> R {
+        let returns = returns::<R>();
+        match self.start().await {
+            Ok(Started::Claimed(claim)) => {
+                let body = pin!(body(claim.attempt().clone()));
+                claim.run(returns, body).await
+            }
+            Ok(Started::Known(known)) => known.replay(returns),
+            Err(error) => (returns.refusal)(error),
+        }
+    }
+
+    /// [`run`](Self::run) for the attribute: the body is a future of its own, pinned where it was made.
+    #[doc(hidden)]
+    pub async fn run_pinned<R, F: Future<Output = R>>(self, returns: Returns<R>, body: Pin<&mut F>) -> R {
+        match self.start().await {
+            Ok(Started::Claimed(claim)) => claim.run(returns, body).await,
+            Ok(Started::Known(known)) => known.replay(returns),
+            Err(error) => (returns.refusal)(error),
+        }
+    }
+
+    /// Checks what is asked for, then claims. Boxed: an annotated function's future holds a pointer for all of it.
+    fn start(self) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
+        Box::pin(async move {
+            let name = self.named.name.clone();
+            let counters = Counters::of(name.clone());
+            let started = match self.checked() {
+                Ok((engine, request)) => engine.claim(request).await,
+                Err(failure) => Err(failure),
+            };
+            started.map_err(|failure| {
+                let error = Error::new(Some(name), failure);
+                counters.call(ErrorKind::as_str(error.kind()));
+                error
+            })
+        })
+    }
+
+    fn checked(self) -> Result<(Engine, Request), Failure> {
+        let engine = match self.named.engine {
+            Some(engine) => engine,
+            None => install::current().ok_or(Failure::NoEngine)?,
+        };
+        let mut policy = self.named.policy.unwrap_or_else(|| engine.policy());
+        policy = self.named.retention.map_or(policy, |retention| policy.retention(retention));
+        policy = self.named.lease.map_or(policy, |lease| policy.lease(lease));
+        policy.validate().map_err(Failure::Policy)?;
+        let key = self.key.map_err(Failure::InvalidKey)?;
+        let scope = self.scope.transpose().map_err(Failure::InvalidKey)?;
+        let fingerprint = match self.arguments {
+            Arguments::Listed(listed) => listed.finish(),
+            Arguments::Given(given) => given,
+        };
+        let fingerprint = fingerprint.map_err(Failure::InvalidArguments)?;
+        let operation = Operation::new(self.named.name, scope.as_ref(), &key);
+        Ok((engine, Request { operation, fingerprint, policy }))
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("named", &self.named).finish_non_exhaustive()
+    }
+}

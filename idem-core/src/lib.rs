@@ -1,0 +1,47 @@
+//! The engine, the protocol and the in-memory store of [idem](https://docs.rs/idem-rs).
+//!
+//! Applications use the facade, `idem-rs`. Authors of a [`Store`] depend on this crate: the trait states what each step
+//! promises, [`protocol`] decides it as pure functions, and [`MemoryStore`] is the shortest store there is.
+//!
+//! A call goes one way: [`Call`] checks it, [`Engine`] claims, the body runs, its claim is completed or released through
+//! the [`Store`], which keeps a [`record`].
+
+mod attempt;
+mod call;
+mod claim;
+mod clock;
+mod codec;
+mod digits;
+mod engine;
+mod error;
+#[doc(hidden)]
+pub mod expansion;
+mod fingerprint;
+mod install;
+mod key;
+mod lease;
+mod memory;
+pub mod metrics;
+mod operation;
+mod outcome;
+mod policy;
+pub mod protocol;
+pub mod record;
+mod reply;
+pub mod store;
+
+pub use attempt::Attempt;
+pub use call::{Argument, Call, Named};
+pub use codec::{Codec, DecodeError, EncodeError};
+pub use engine::{Engine, EngineBuilder};
+pub use error::{Error, ErrorKind};
+pub use fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};
+pub use install::{AlreadyInstalled, install, with_engine};
+pub use key::{IdempotencyKey, InvalidKey, Key, KeyWriter};
+pub use memory::MemoryStore;
+pub use operation::Operation;
+pub use outcome::{Outcome, Seen};
+pub use policy::{Policy, PolicyError};
+pub use record::Fence;
+pub use reply::{CarriesIdem, Keepable, Reply};
+pub use store::{Store, StoreErrorKind};

@@ -1,0 +1,154 @@
+//! The identity of one intent: name, scope and key, and the one text form that stands for them everywhere.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::digits::ALPHABET;
+use crate::key::{self, Key, SEPARATOR};
+
+/// What is to happen once: an operation's stable name, an optional scope (tenant), and the key of one intent.
+///
+/// Its text form `<name>:<scope>:<key>` is injective: different triples never share a text. A form of more than
+/// [`Operation::MAX_TEXT`] bytes keeps the name and ends in a 192-bit digest (`%~…`) of the whole.
+///
+/// ```
+/// use idem_core::{Key, Operation};
+///
+/// let operation = Operation::new("payments.charge", None, &Key::of("order-1")?);
+/// assert_eq!(operation.text(), "payments.charge::order-1");
+/// # Ok::<_, idem_core::InvalidKey>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Operation {
+    name: Cow<'static, str>,
+    text: String,
+}
+
+impl Operation {
+    /// The longest text form, in bytes, that is kept as it is.
+    pub const MAX_TEXT: usize = 200;
+
+    /// The identity of `key` for the operation `name`, within `scope`.
+    #[must_use]
+    pub fn new(name: impl Into<Cow<'static, str>>, scope: Option<&Key>, key: &Key) -> Self {
+        let name = name.into();
+        let scope = scope.map_or("", Key::as_str);
+        let mut text = String::with_capacity(name.len() + scope.len() + key.as_str().len() + 2);
+        key::escape(&mut text, &name);
+        text.push(SEPARATOR);
+        let after_name = text.len();
+        text.push_str(scope);
+        text.push(SEPARATOR);
+        text.push_str(key.as_str());
+        if text.len() > Self::MAX_TEXT {
+            let digest = blake3::hash(text.as_bytes());
+            text.truncate(after_name);
+            push_digest(&mut text, &digest);
+        }
+        Self { name, text }
+    }
+
+    /// The operation's stable name, as metrics and logs show it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text form: ASCII punctuation `:`, `%`, never a brace, a space or a control character.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The name as it can be handed to a recorder of metrics without a copy where it is a literal.
+    pub(crate) fn shared_name(&self) -> Cow<'static, str> {
+        self.name.clone()
+    }
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operation").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// In escaped text `%` is always followed by two hexadecimal digits, so `%~` can begin nothing but a digest.
+fn push_digest(text: &mut String, digest: &blake3::Hash) {
+    text.push_str("%~");
+    for three in digest.as_bytes()[..24].chunks_exact(3) {
+        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
+        text.extend([18, 12, 6, 0].map(|at| char::from(ALPHABET[(bits >> at & 0x3f) as usize])));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn text(name: &str, scope: &str, key: &str) -> String {
+        let scope = (!scope.is_empty()).then(|| Key::of(scope).unwrap());
+        Operation::new(name.to_owned(), scope.as_ref(), &Key::of(key).unwrap()).text
+    }
+
+    #[test]
+    fn the_text_form_is_readable() {
+        assert_eq!(text("orders.ship", "eu", "42"), "orders.ship:eu:42");
+        assert_eq!(text("orders.ship", "", "42"), "orders.ship::42");
+        assert_eq!(text("shop::ship", "", "a b{c}"), "shop%3A%3Aship::a%20b%7Bc%7D");
+    }
+
+    #[test]
+    fn long_identities_keep_the_name_and_end_in_a_digest() {
+        let (a, b) = (text("n", "", &"x".repeat(198)), text("n", "", &"x".repeat(199)));
+        let (c, whole) = (text("n", "", &"x".repeat(197)), text("n", "", &"x".repeat(1 << 20)));
+        assert_eq!(c.len(), Operation::MAX_TEXT);
+        for long in [&a, &b, &whole] {
+            assert!(long.starts_with("n:%~"), "{long}");
+            assert_eq!(long.len(), "n:%~".len() + 32);
+        }
+        assert!(a != b && b != whole);
+        assert_ne!(text("n", &"x".repeat(199), "y"), text("n", "", &format!("{}:y", "x".repeat(199))));
+    }
+
+    #[test]
+    fn awkward_parts_never_collide() {
+        let awkward = ["a", "a:b", "b:", ":", "%3A", "\\", "{x}", "é", "e\u{301}", "%~", "a\nb"];
+        let long = "m".repeat(1 << 20);
+        let mut seen = HashMap::new();
+        for name in awkward {
+            for scope in awkward.into_iter().chain([""]) {
+                for key in awkward.into_iter().chain([long.as_str()]) {
+                    let clash = seen.insert(text(name, scope, key), (name, scope, key));
+                    assert_eq!(clash, None, "{name:?} {scope:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_operation_does_not_show_its_key() {
+        let operation = Operation::new("n", None, &Key::of("secret").unwrap());
+        assert_eq!(format!("{operation:?}"), r#"Operation { name: "n", .. }"#);
+    }
+
+    proptest! {
+        #[test]
+        fn equal_texts_mean_equal_parts(
+            a in proptest::array::uniform3("[a:,{}%\\\\\0é]{0,4}"),
+            b in proptest::array::uniform3("[a:,{}%\\\\\0é]{0,4}"),
+        ) {
+            let valid = |parts: &[String; 3]| Key::of(&parts[2]).is_ok() && (parts[1].is_empty() || Key::of(&parts[1]).is_ok());
+            prop_assume!(valid(&a) && valid(&b));
+            prop_assert_eq!(text(&a[0], &a[1], &a[2]) == text(&b[0], &b[1], &b[2]), a == b);
+        }
+
+        #[test]
+        fn no_text_breaks_a_hash_tag_or_a_line(key: String) {
+            prop_assume!(Key::of(&key).is_ok());
+            let awkward = text("n", "", &key).contains(['{', '}', ' ', '\n', '\r', '\0']);
+            prop_assert!(!awkward);
+        }
+    }
+}

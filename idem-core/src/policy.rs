@@ -1,0 +1,192 @@
+//! What an operation is run with: how long claims hold and results stay, and how large a result may be.
+
+use std::time::Duration;
+
+/// How an operation is run. The engine has one for all; an operation may have its own.
+///
+/// Setters are `const` and take any value; a policy is checked where it is put to use: by
+/// [`EngineBuilder::build`](crate::EngineBuilder::build), at the first call (an error of kind
+/// [`Config`](crate::ErrorKind::Config), nothing runs), or by [`valid`](Self::valid) at compile time.
+///
+/// ```
+/// use idem_core::Policy;
+/// use std::time::Duration;
+///
+/// const CHARGES: Policy =
+///     Policy::new().lease(Duration::from_secs(10)).retention(Duration::from_secs(7 * 86_400)).valid();
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    lease: Duration,
+    retention: Duration,
+    max_result: usize,
+}
+
+impl Policy {
+    /// The shortest lease.
+    pub const MIN_LEASE: Duration = Duration::from_millis(100);
+    /// The longest lease and retention: ten years.
+    pub const MAX_DURATION: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+    /// The defaults: a lease of 30 s, a retention of 24 h, results of up to 1 MiB.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            lease: Duration::from_secs(30),
+            retention: Duration::from_secs(86_400),
+            max_result: 1 << 20,
+        }
+    }
+
+    /// How long a claim holds: after that long without a sign of life its holder counts as crashed, and the next call
+    /// takes over. From 100 ms to ten years, in whole milliseconds (rounded up).
+    #[must_use]
+    pub const fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// How long a kept result answers repeats. From 1 ms to ten years, in whole milliseconds (rounded up).
+    #[must_use]
+    pub const fn retention(mut self, retention: Duration) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// The largest encoded result, in bytes, that is kept. A larger one still reaches its own caller; repeats get
+    /// [`ResultNotKept`](crate::ErrorKind::ResultNotKept).
+    #[must_use]
+    pub const fn max_result(mut self, bytes: usize) -> Self {
+        self.max_result = bytes;
+        self
+    }
+
+    /// Checks the values, for those that come from a configuration.
+    ///
+    /// # Errors
+    ///
+    /// [`PolicyError`], naming the first value that is out of its bounds.
+    pub const fn validate(&self) -> Result<(), PolicyError> {
+        if less(self.lease, Self::MIN_LEASE) {
+            Err(PolicyError::LeaseTooShort)
+        } else if less(Self::MAX_DURATION, self.lease) {
+            Err(PolicyError::LeaseTooLong)
+        } else if self.retention.is_zero() {
+            Err(PolicyError::RetentionZero)
+        } else if less(Self::MAX_DURATION, self.retention) {
+            Err(PolicyError::RetentionTooLong)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// This policy, if its values are valid. For constants: what is wrong is then a compile error.
+    ///
+    /// # Panics
+    ///
+    /// If [`validate`](Self::validate) fails.
+    #[must_use]
+    pub const fn valid(self) -> Self {
+        match self.validate() {
+            Ok(()) => self,
+            Err(PolicyError::LeaseTooShort) => panic!("the lease is shorter than 100 ms"),
+            Err(PolicyError::LeaseTooLong) => panic!("the lease is longer than ten years"),
+            Err(PolicyError::RetentionZero) => panic!("the retention is zero"),
+            Err(PolicyError::RetentionTooLong) => panic!("the retention is longer than ten years"),
+        }
+    }
+
+    pub(crate) fn lease_millis(&self) -> u64 {
+        millis(self.lease)
+    }
+
+    pub(crate) fn retention_millis(&self) -> u64 {
+        millis(self.retention)
+    }
+
+    /// How long an unfinished claim is remembered: long enough for its end to be seen as a crash.
+    pub(crate) fn linger_millis(&self) -> u64 {
+        self.retention_millis().max(2 * self.lease_millis())
+    }
+
+    pub(crate) const fn max_result_bytes(&self) -> usize {
+        self.max_result
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A value of a [`Policy`] that is out of its bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// The lease is below [`Policy::MIN_LEASE`].
+    #[error("the lease is shorter than 100 ms")]
+    LeaseTooShort,
+    /// The lease is above [`Policy::MAX_DURATION`].
+    #[error("the lease is longer than ten years")]
+    LeaseTooLong,
+    /// The retention is zero.
+    #[error("the retention is zero")]
+    RetentionZero,
+    /// The retention is above [`Policy::MAX_DURATION`].
+    #[error("the retention is longer than ten years")]
+    RetentionTooLong,
+}
+
+/// `a < b`: the operator is no `const fn` yet.
+const fn less(a: Duration, b: Duration) -> bool {
+    a.as_nanos() < b.as_nanos()
+}
+
+/// Whole milliseconds, rounded up, so that no positive duration becomes zero.
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEASE: Duration = Duration::from_millis(300);
+
+    #[test]
+    fn impossible_durations_are_refused_when_the_policy_is_checked() {
+        let lease = |lease| Policy::new().lease(lease).validate();
+        let retention = |retention| Policy::new().retention(retention).validate();
+        assert_eq!(lease(Duration::ZERO), Err(PolicyError::LeaseTooShort));
+        assert_eq!(lease(Duration::from_millis(99)), Err(PolicyError::LeaseTooShort));
+        assert_eq!(retention(Duration::ZERO), Err(PolicyError::RetentionZero));
+        for endless in [
+            Duration::MAX,
+            Duration::from_secs(u64::MAX),
+            Duration::from_millis(i64::MAX.unsigned_abs()),
+            Policy::MAX_DURATION + Duration::from_nanos(1),
+        ] {
+            assert_eq!(lease(endless), Err(PolicyError::LeaseTooLong));
+            assert_eq!(retention(endless), Err(PolicyError::RetentionTooLong));
+        }
+        assert_eq!(lease(Policy::MAX_DURATION), Ok(()));
+        assert_eq!(retention(Policy::MAX_DURATION), Ok(()));
+    }
+
+    #[test]
+    fn durations_below_a_millisecond_are_rounded_up() {
+        for (nanos, expected) in [(1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2), (250_000_000, 250)] {
+            let policy = Policy::new().retention(Duration::from_nanos(nanos));
+            assert_eq!(policy.validate(), Ok(()));
+            assert_eq!(policy.retention_millis(), expected);
+        }
+    }
+
+    #[test]
+    fn an_unfinished_claim_is_remembered_beyond_its_lease() {
+        let linger = |retention| Policy::new().lease(LEASE).retention(retention).linger_millis();
+        assert_eq!(linger(Duration::from_millis(1)), 600);
+        assert_eq!(linger(Duration::from_secs(60)), 60_000);
+    }
+}

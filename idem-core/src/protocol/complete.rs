@@ -1,0 +1,26 @@
+//! `complete`: settle one's own claim with its result. In Lua: `complete.lua`.
+
+use crate::record::State;
+use crate::store::{Complete, CompleteReply};
+
+use super::{Step, Stored};
+
+/// Decides a completion.
+///
+/// A lease that ran out does not matter while nobody followed: the record then still holds this owner.
+#[must_use]
+pub fn complete(stored: Option<Stored<'_>>, request: &Complete) -> Step<CompleteReply> {
+    let settle = |reply| Step::put(reply, request.record(), request.retention);
+    let Some(Stored { record, .. }) = stored else {
+        return if request.restore {
+            settle(CompleteReply::Restored)
+        } else {
+            Step::unchanged(CompleteReply::Absent)
+        };
+    };
+    match &record.state {
+        State::InFlight(claimed) if request.owner.holds(record, claimed) => settle(CompleteReply::Completed),
+        State::Completed(_) if record.fence == request.owner.fence => Step::unchanged(CompleteReply::Already),
+        State::InFlight(_) | State::Released(_) | State::Completed(_) => Step::unchanged(CompleteReply::Lost),
+    }
+}

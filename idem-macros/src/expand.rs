@@ -1,0 +1,226 @@
+//! Validated view -> tokens.
+//!
+//! ```text
+//! #[idempotent(key = order_id, skip(gateway), retention = "24h")]
+//! async fn charge(gateway: &Gateway, order_id: &str) -> Result<Receipt, ChargeError> {
+//!     gateway.charge(order_id).await
+//! }
+//! ```
+//!
+//! becomes, the absolute paths shortened:
+//!
+//! ```text
+//! async fn charge(gateway: &Gateway, order_id: &str) -> Result<Receipt, ChargeError> {
+//!     let call = {
+//!         static SITE: Site = Site::new(concat!(module_path!(), "::charge"))
+//!             .retention(Duration::from_millis(86_400_000));
+//!         SITE.call()
+//!     }
+//!     .key(&order_id)
+//!     .arg(&order_id);                               // evaluated here, owned afterwards: no borrow is left
+//!     let returns = returns::<Result<Receipt, ChargeError>>();           // the only bound, at the return type
+//!     let body = pin!(async move {
+//!         if let Some(ret) = returns.never() {       // types the block as the function: coercions, `?`, `todo!()`
+//!             return ret;
+//!         }
+//!         let gateway = gateway;                     // moves whole arguments, which drop in the order they always did
+//!         #[allow(unused_variables)]                 // used already, by the key and the fingerprint
+//!         let order_id = order_id;
+//!         '_body: {
+//!             gateway.charge(order_id).await
+//!         }
+//!     });
+//!     call.run_pinned(returns, body).await
+//! }
+//! ```
+//!
+//! Every path is absolute, since nothing is known of what the function's module imports or calls its own. Locals have
+//! mixed-site spans, so neither the body nor the user's expressions see them; a static cannot have one, so it stands in
+//! a block of its own.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, Ident, Lifetime, LitInt, Path, spanned::Spanned};
+
+use crate::args::Duration;
+use crate::operation::{Argument, Name, Operation};
+
+/// The annotated function, run through its operation.
+pub(crate) fn expand(operation: &Operation) -> TokenStream {
+    let function = &operation.function;
+    let (attrs, vis, sig) = (&function.attrs, &function.vis, &function.sig);
+    let call = call(operation);
+    let returns = returns(operation);
+    let body = body(operation);
+    let statements = quote_spanned! {Span::mixed_site()=>
+        #call
+        #returns
+        #body
+        call.run_pinned(returns, body).await
+    };
+    // The user's own braces, or what is said of the function as a whole would be said of its body.
+    let block = braced(statements, function.body_span);
+    quote!(#(#attrs)* #vis #sig #block)
+}
+
+/// `let call = …;`: who calls, and with what key and arguments. They are read now and borrowed no longer.
+fn call(operation: &Operation) -> TokenStream {
+    let here = Span::mixed_site();
+    let site = site(operation);
+    let engine = operation.engine.as_ref().map(|engine| step("engine", engine));
+    let key = step("key", &operation.key);
+    let scope = operation.scope.as_ref().map(|scope| step("scope", scope));
+    let start = quote_spanned!(here=> #site #engine #key #scope);
+
+    let intent: Vec<&Argument> = operation.arguments.iter().filter(|argument| argument.is_intent).collect();
+    let used = operation.arguments.iter().filter(|argument| argument.is_used);
+    let allow = used
+        .map(|argument| &argument.binding.ident)
+        .any(is_underscored)
+        .then(|| quote_spanned!(here=> #[allow(clippy::used_underscore_binding)]));
+    let steps = intent.iter().map(|Argument { binding, .. }| {
+        let ident = &binding.ident;
+        let borrow = borrow_at(ident.span());
+        quote_spanned!(here=> .arg(#borrow #ident))
+    });
+    if intent.is_empty() {
+        quote_spanned!(here=> #allow let call = #start.no_args();)
+    } else if intent.iter().any(|argument| !argument.binding.attrs.is_empty()) {
+        // A `#[cfg]` can stand on a statement but not on a step of a chain.
+        let attrs = intent.iter().map(|argument| &argument.binding.attrs);
+        quote_spanned!(here=> #allow let call = #start; #(#(#attrs)* #allow let call = call #steps;)*)
+    } else {
+        quote_spanned!(here=> #allow let call = #start #(#steps)*;)
+    }
+}
+
+/// The operation as far as it is known before any call.
+fn site(operation: &Operation) -> TokenStream {
+    let here = Span::mixed_site();
+    let krate = &operation.krate;
+    let name = match &operation.name {
+        Name::Given(name) => name.to_token_stream(),
+        Name::OfFunction(name) => {
+            let path = format!("::{name}");
+            quote_spanned!(here=> ::core::concat!(::core::module_path!(), #path))
+        }
+    };
+    let retention = operation.retention.as_ref().map(|retention| limit("retention", retention));
+    let lease = operation.lease.as_ref().map(|lease| limit("lease", lease));
+    quote_spanned! {here=>
+        {
+            static SITE: #krate::__private::Site = #krate::__private::Site::new(#name) #retention #lease;
+            SITE.call()
+        }
+    }
+}
+
+/// `.lease(::core::time::Duration::from_millis(30_000))`.
+fn limit(method: &str, duration: &Duration) -> TokenStream {
+    let here = Span::mixed_site();
+    let method = Ident::new(method, here);
+    let digits = duration.millis.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    let millis = LitInt::new(&groups.join("_"), here);
+    quote_spanned!(here=> .#method(::core::time::Duration::from_millis(#millis)))
+}
+
+/// `.key(&order_id)`.
+fn step(method: &str, expr: &Expr) -> TokenStream {
+    let here = Span::mixed_site();
+    let method = Ident::new(method, here);
+    let expr = borrowed(expr);
+    quote_spanned!(here=> .#method(#expr))
+}
+
+/// A reference to the value of `expr`. A tuple literal borrows each element, so that the key moves no argument.
+fn borrowed(expr: &Expr) -> TokenStream {
+    let borrow = borrow_at(expr.span());
+    match expr {
+        // Groups without delimiters are what `macro_rules!` passes on.
+        Expr::Group(group) => borrowed(&group.expr),
+        Expr::Paren(paren) => borrowed(&paren.expr),
+        Expr::Tuple(tuple) => {
+            let elems = tuple.elems.iter().map(borrowed);
+            quote_spanned!(expr.span().resolved_at(Span::mixed_site())=> #borrow (#(#elems,)*))
+        }
+        Expr::Path(_) | Expr::Field(_) | Expr::MethodCall(_) | Expr::Call(_) | Expr::Macro(_) | Expr::Try(_) => {
+            quote!(#borrow #expr)
+        }
+        _ => quote_spanned!(expr.span().resolved_at(Span::mixed_site())=> #borrow (#expr)),
+    }
+}
+
+/// An `&` that stands where `span` does: a complaint about the whole then points at the user's expression.
+fn borrow_at(span: Span) -> TokenStream {
+    quote_spanned!(span.resolved_at(Span::mixed_site())=> &)
+}
+
+/// `let returns = …;`: a witness of what the return type must be. It is the only place with a bound on it, so each
+/// mistake is told once, and every token of it stands at the return type, so it is told there.
+fn returns(operation: &Operation) -> TokenStream {
+    let ty = &operation.returns;
+    let there = ty.span();
+    let krate = located_at(&operation.krate, there);
+    let witness = quote_spanned!(there=> #krate::__private::returns::<#ty>());
+    quote_spanned!(Span::mixed_site()=> let returns = #witness;)
+}
+
+/// `path` with every token at `span`, each still meaning what it did (`$crate` is known by its span).
+fn located_at(path: &Path, span: Span) -> TokenStream {
+    let tokens = path.to_token_stream().into_iter();
+    tokens
+        .map(|mut token: TokenTree| {
+            token.set_span(token.span().located_at(span));
+            token
+        })
+        .collect()
+}
+
+/// `let body = …;`: the user's block as a future that nothing has polled yet.
+fn body(operation: &Operation) -> TokenStream {
+    let here = Span::mixed_site();
+    let function = &operation.function;
+    let bindings = operation.arguments.iter().map(rebind);
+    // Clippy takes a block that begins at a token of ours for ours, and says nothing of the macros called in it. So the
+    // user's block begins at a token of theirs; the label is there to keep `unused_braces` quiet about a short one.
+    let label = Lifetime::new("'_body", function.body_span);
+    let block = braced(function.body.clone(), function.body_span);
+    let statements = quote_spanned! {here=>
+        if let ::core::option::Option::Some(ret) = returns.never() {
+            return ret;
+        }
+        #(#bindings)*
+        #label: #block
+    };
+    // At the place of the user's braces, or a missing tail expression would be reported at the attribute.
+    let there = function.body_span.resolved_at(here);
+    let statements = braced(statements, there);
+    let future = quote_spanned!(there=> async move #statements);
+    quote_spanned!(here=> let body = ::core::pin::pin!(#future);)
+}
+
+/// `let mut order = order;`: moves an argument whole, and has it drop where it would have dropped without us.
+fn rebind(Argument { binding, is_used, .. }: &Argument) -> TokenStream {
+    let (attrs, mutability, ident) = (&binding.attrs, &binding.mutability, &binding.ident);
+    let here = Span::mixed_site();
+    // An argument that nothing used yet must go on being reported when the body does not use it either.
+    let used = is_used.then(|| quote_spanned!(here=> unused_variables,));
+    let underscored = is_underscored(ident)
+        .then(|| quote_spanned!(here=> clippy::used_underscore_binding, clippy::no_effect_underscore_binding,));
+    quote_spanned! {here=>
+        #(#attrs)*
+        #[allow(#used #underscored clippy::shadow_same)]
+        let #mutability #ident = #ident;
+    }
+}
+
+fn is_underscored(ident: &Ident) -> bool {
+    ident.to_string().starts_with('_')
+}
+
+fn braced(tokens: TokenStream, span: Span) -> Group {
+    let mut group = Group::new(Delimiter::Brace, tokens);
+    group.set_span(span);
+    group
+}

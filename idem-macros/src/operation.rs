@@ -1,0 +1,357 @@
+//! Typed view + function -> validated view: what the operation is, or why there can be none.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::visit::{self, Visit};
+use syn::{
+    Error, Expr, GenericArgument, Ident, LitStr, Path, PathArguments, PathSegment, Result, ReturnType, Type, TypeReference,
+    parse_quote,
+};
+
+use crate::args::{Args, Duration, Flag, Given, Names};
+use crate::function::{Binding, Function};
+use crate::words::Words;
+
+/// Everything the expansion needs to know.
+pub(crate) struct Operation {
+    /// The facade: `::idem`, or what `crate = …` says.
+    pub(crate) krate: Path,
+    pub(crate) name: Name,
+    pub(crate) retention: Option<Duration>,
+    pub(crate) lease: Option<Duration>,
+    pub(crate) engine: Option<Expr>,
+    pub(crate) key: Expr,
+    pub(crate) scope: Option<Expr>,
+    pub(crate) arguments: Vec<Argument>,
+    pub(crate) returns: Type,
+    pub(crate) function: Function,
+}
+
+pub(crate) enum Name {
+    /// `name = "…"`.
+    Given(LitStr),
+    /// The function's own name, to be put after its module's.
+    OfFunction(String),
+}
+
+/// A name bound by the function's arguments, and what it is used for.
+pub(crate) struct Argument {
+    pub(crate) binding: Binding,
+    /// Part of the fingerprint.
+    pub(crate) is_intent: bool,
+    /// Used outside of the body: by the fingerprint, the key, the scope or the engine.
+    pub(crate) is_used: bool,
+}
+
+impl Operation {
+    pub(crate) fn new(args: Args, mut function: Function) -> Result<Self> {
+        require_async(&function)?;
+        let key = require_key(args.key)?;
+        let name = name(args.name.map(|name| name.value.0), &function)?;
+        let returns = returns(&function)?;
+        check_durations(args.retention.as_ref(), args.lease.as_ref())?;
+
+        let has_self = function.sig.receiver().is_some();
+        let mut arguments = intent(function.take_bindings(), args.skip.as_ref(), args.skip_all.as_ref(), has_self)?;
+
+        let (scope, engine) = (args.scope.map(|scope| scope.value), args.engine.map(|engine| engine.value));
+        for (what, expr) in [("key", Some(&key)), ("scope", scope.as_ref()), ("engine", engine.as_ref())] {
+            let Some(expr) = expr else { continue };
+            let words = Words::of(expr.to_token_stream());
+            require_plain(&words, what)?;
+            if what == "key" {
+                require_stable(&words)?;
+                require_mention(&words, expr, &arguments, has_self)?;
+            }
+            for argument in &mut arguments {
+                argument.is_used |= words.mention(&argument.binding.ident);
+            }
+        }
+
+        Ok(Self {
+            krate: args.krate.map_or_else(|| parse_quote!(::idem), |krate| krate.value),
+            name,
+            retention: args.retention.map(|retention| retention.value),
+            lease: args.lease.map(|lease| lease.value),
+            engine,
+            key,
+            scope,
+            arguments,
+            returns,
+            function,
+        })
+    }
+}
+
+fn require_async(function: &Function) -> Result<()> {
+    let sig = &function.sig;
+    if sig.asyncness.is_some() {
+        return Ok(());
+    }
+    let hint = match &sig.output {
+        ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => "; an impl may use `async fn` for it",
+        // What `#[async_trait]`, which always expands first, makes of an `async fn`.
+        ReturnType::Type(_, ty) if is_pinned_box(ty) => "; `#[async_trait]` is not supported yet, native `async fn` is",
+        _ => "",
+    };
+    Err(Error::new(
+        sig.fn_token.span,
+        format!(
+            "`#[idempotent]` needs an `async fn`: it waits for the store before and after the body; write `async fn`{hint}"
+        ),
+    ))
+}
+
+fn is_pinned_box(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Pin"))
+}
+
+fn require_key(key: Option<Given<Expr>>) -> Result<Expr> {
+    key.map(|key| key.value).ok_or_else(|| {
+        Error::new(
+            Span::call_site(),
+            "which calls are the same? write `#[idempotent(key = …)]` over the arguments, as in `key = order_id`",
+        )
+    })
+}
+
+fn name(given: Option<LitStr>, function: &Function) -> Result<Name> {
+    let ident = &function.sig.ident;
+    match given {
+        Some(name) => Ok(Name::Given(name)),
+        None if function.is_method() => Err(Error::new(
+            ident.span(),
+            "a method needs a `name`, since an attribute cannot see the type it belongs to: `name = \"orders.charge\"`",
+        )),
+        None => Ok(Name::OfFunction(ident.unraw().to_string())),
+    }
+}
+
+/// The return type. That it is a `Result` of the right types is for the compiler to say, which knows types.
+fn returns(function: &Function) -> Result<Type> {
+    let ReturnType::Type(_, ty) = &function.sig.output else {
+        return Err(Error::new(
+            function.sig.ident.span(),
+            "an idempotent function returns `Result<T, E>`, so that a conflict can be told: write `-> Result<(), E>` \
+             with `E: From<idem::Error>`",
+        ));
+    };
+    // The compiler could only say that some `Deserialize` is "not general enough", and says it at the attribute.
+    if let Some(kept) = first_type_argument(ty) {
+        let mut borrows = Borrows(None);
+        borrows.visit_type(kept);
+        if let Some(reference) = borrows.0 {
+            return Err(Error::new(
+                reference.and_token.span,
+                format!("a kept value must own its data: return {}", owned(&reference.elem)),
+            ));
+        }
+    }
+    let mut ty = (**ty).clone();
+    infer_opaque(&mut ty);
+    Ok(ty)
+}
+
+/// The `T` of `Result<T, E>`, or of an alias like it.
+fn first_type_argument(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Group(group) => first_type_argument(&group.elem),
+        Type::Paren(paren) => first_type_argument(&paren.elem),
+        Type::Path(path) => match &path.path.segments.last()?.arguments {
+            PathArguments::AngleBracketed(list) => list.args.iter().find_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            }),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Finds a reference among what a type holds.
+struct Borrows<'ast>(Option<&'ast TypeReference>);
+
+impl<'ast> Visit<'ast> for Borrows<'ast> {
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        self.0.get_or_insert(reference);
+    }
+
+    fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
+        // It holds nothing, so it borrows nothing.
+        if segment.ident != "PhantomData" {
+            visit::visit_path_segment(self, segment);
+        }
+    }
+}
+
+/// What to return in place of a reference to `ty`.
+fn owned(ty: &Type) -> String {
+    match ty {
+        Type::Path(path) if path.path.is_ident("str") => "`String`".to_owned(),
+        Type::Slice(_) => "a `Vec`".to_owned(),
+        _ => "the value itself".to_owned(),
+    }
+}
+
+/// Writes `_` for each `impl Trait`, which may stand in a signature but not in a body.
+fn infer_opaque(ty: &mut Type) {
+    match ty {
+        Type::ImplTrait(_) => *ty = parse_quote!(_),
+        Type::Group(group) => infer_opaque(&mut group.elem),
+        Type::Paren(paren) => infer_opaque(&mut paren.elem),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(infer_opaque),
+        Type::Path(path) => {
+            for segment in &mut path.path.segments {
+                let PathArguments::AngleBracketed(list) = &mut segment.arguments else { continue };
+                for argument in &mut list.args {
+                    if let GenericArgument::Type(ty) = argument {
+                        infer_opaque(ty);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What can be known from the literals alone. One of them beside a policy's other half is known at the first call only.
+fn check_durations(retention: Option<&Given<Duration>>, lease: Option<&Given<Duration>>) -> Result<()> {
+    let (retention, lease) = (retention.map(|given| &given.value), lease.map(|given| &given.value));
+    if let Some(retention) = retention
+        && retention.millis == 0
+    {
+        return Err(Error::new(
+            retention.literal.span(),
+            "a `retention` of zero keeps no result, so no repeat would ever be recognised",
+        ));
+    }
+    if let Some(lease) = lease
+        && lease.millis < 100
+    {
+        return Err(Error::new(lease.literal.span(), "a `lease` is at least 100 ms"));
+    }
+    if let (Some(retention), Some(lease)) = (retention, lease)
+        && lease.millis >= retention.millis
+    {
+        return Err(Error::new(
+            lease.literal.span(),
+            format!(
+                "a `lease` is shorter than the `retention`, which is \"{}\" here",
+                retention.literal.value()
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// The bindings, and which of them the fingerprint is made of.
+fn intent(
+    bindings: Vec<Binding>,
+    skip: Option<&Given<Names>>,
+    skip_all: Option<&Given<Flag>>,
+    has_self: bool,
+) -> Result<Vec<Argument>> {
+    if let (Some(_), Some(all)) = (skip, skip_all) {
+        return Err(Error::new(
+            all.keyword.span(),
+            "`skip_all` leaves out every argument, those of `skip(…)` too: write one of the two",
+        ));
+    }
+    let skipped = skip.map_or_else(Default::default, |skip| skip.value.0.as_slice());
+    for name in skipped {
+        // Receivers are left out anyway, but `tracing` has taught people to write it.
+        let exists = has_self && name == "self" || bindings.iter().any(|binding| is_same(&binding.ident, name));
+        if !exists {
+            return Err(unknown_skip(name, &bindings));
+        }
+    }
+    let is_intent = |binding: &Binding| skip_all.is_none() && !skipped.iter().any(|name| is_same(&binding.ident, name));
+    if let Some(Binding { ident, .. }) = bindings.iter().find(|binding| binding.exclusive && is_intent(binding)) {
+        return Err(Error::new(
+            ident.span(),
+            format!(
+                "an `&mut` argument must be skipped, since a replay returns the result but repeats no change: `skip({ident})`"
+            ),
+        ));
+    }
+    let argument = |binding| {
+        let is_intent = is_intent(&binding);
+        Argument { binding, is_intent, is_used: is_intent }
+    };
+    Ok(bindings.into_iter().map(argument).collect())
+}
+
+fn is_same(a: &Ident, b: &Ident) -> bool {
+    a.unraw() == b.unraw()
+}
+
+fn unknown_skip(name: &Ident, bindings: &[Binding]) -> Error {
+    let there_are = match bindings {
+        [] => "it has none to skip".to_owned(),
+        _ => format!("there are: {}", list(bindings.iter())),
+    };
+    Error::new(name.span(), format!("`{name}` is no argument of this function; {there_are}"))
+}
+
+fn list<'a>(bindings: impl Iterator<Item = &'a Binding>) -> String {
+    bindings.map(|binding| format!("`{}`", binding.ident)).collect::<Vec<_>>().join(", ")
+}
+
+/// The expressions run in the function's own scope, before anything is sent; they neither wait nor leave, but for `?`.
+fn require_plain(words: &Words, what: &str) -> Result<()> {
+    if let Some(word) = words.keyword("await") {
+        let article = if what == "engine" { "an" } else { "a" };
+        return Err(Error::new(
+            word.span(),
+            format!(
+                "{article} {what} is computed, not fetched: await before the call and pass the value as an argument"
+            ),
+        ));
+    }
+    if let Some(word) = words.keyword("return") {
+        return Err(Error::new(
+            word.span(),
+            format!("no `return` in the {what}: `?` leaves the function with an error before anything is sent"),
+        ));
+    }
+    Ok(())
+}
+
+fn require_stable(key: &Words) -> Result<()> {
+    key.volatile().map_or(Ok(()), |word| {
+        Err(Error::new(
+            word.span(),
+            format!(
+                "`{word}` gives another value on every call, so no repeat would ever be recognised; make the key where \
+                 the intent is born (the client, the message) and pass it in as an argument"
+            ),
+        ))
+    })
+}
+
+fn require_mention(words: &Words, key: &Expr, arguments: &[Argument], has_self: bool) -> Result<()> {
+    let receiver = has_self.then(|| Ident::new("self", Span::call_site()));
+    if arguments.iter().map(|argument| &argument.binding.ident).chain(&receiver).any(|name| words.mention(name)) {
+        return Ok(());
+    }
+    // A skipped argument is rarely the key, a client never.
+    let likely = list(arguments.iter().filter(|argument| argument.is_intent).map(|argument| &argument.binding));
+    let any = list(arguments.iter().map(|argument| &argument.binding));
+    let names = match (likely.as_str(), any.as_str()) {
+        ("", "") if has_self => "a field of `self`",
+        ("", "") => {
+            return Err(Error::new_spanned(
+                key,
+                "this key is the same for every call, so the function would run once per retention; give it an argument \
+                 that names the intent (for a daily job: the date)",
+            ));
+        }
+        ("", any) => &format!("one of {any}"),
+        (likely, _) => &format!("one of {likely}"),
+    };
+    Err(Error::new_spanned(
+        key,
+        format!("this key mentions no argument, so every call would be a repeat of the first; use {names}"),
+    ))
+}

@@ -1,0 +1,43 @@
+-- complete: settle one's own claim with its result. The same decisions as protocol/complete.rs.
+--
+-- KEYS[1]  the identity's record
+-- ARGV[1]  the owner's token
+-- ARGV[2]  the settled record; its fence is the owner's
+-- ARGV[3]  retention: how long it answers repeats, in ms
+-- ARGV[4]  '1' if an absent record may be written again, else '0'
+--
+-- Replies: {'completed'} {'already'} {'restored'} {'absent'} {'lost'}
+--          {'corrupt', word} {'refused', the server's text}
+
+local key, token, settled, retention, restore = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local reply = 'completed'
+
+local raw = redis.call('GET', key)
+if raw then
+  local wrong = damage(raw)
+  if wrong == 'unknown_version' then
+    return {'lost'} -- a newer release wrote it, so another claim came after this one
+  end
+  if wrong then
+    return {'corrupt', wrong}
+  end
+
+  local state = string.sub(raw, 2, 2)
+  local same_fence = string.sub(raw, 5, 15) == string.sub(settled, 5, 15)
+  if state == 'C' and same_fence then
+    return {'already'}
+  end
+  if state ~= 'I' or not same_fence or string.sub(raw, 41, 62) ~= token then
+    return {'lost'}
+  end
+elseif restore == '1' then
+  reply = 'restored'
+else
+  return {'absent'}
+end
+
+local written = redis.pcall('SET', key, settled, 'PX', retention)
+if written.err then
+  return {'refused', written.err}
+end
+return {reply}

@@ -1,0 +1,151 @@
+//! The store: each verb as one command or script on a lane.
+
+use std::fmt;
+
+use bytes::Bytes;
+use deadpool_redis::{Config, Pool, Runtime};
+use idem_core::protocol;
+use idem_core::record::{Corrupt, Record};
+use idem_core::store::{
+    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Store, StoreError,
+};
+use redis::Value;
+
+use crate::error::{BuildError, RedisCause, Trouble};
+use crate::keyspace::Keyspace;
+use crate::lanes::{Lane, Lanes};
+use crate::scripts;
+
+/// Keeps records on a Redis (6.2 or later) or Valkey server.
+///
+/// It connects through a pool's manager but takes none of the pool's connections: it has one of its own per runtime.
+/// Nothing is sent before the first call.
+///
+/// ```no_run
+/// # fn main() -> Result<(), idem_redis::BuildError> {
+/// let store = idem_redis::RedisStore::from_url("redis://127.0.0.1:6379")?;
+/// # Ok(()) }
+/// ```
+pub struct RedisStore {
+    lanes: Lanes,
+    keyspace: Keyspace,
+}
+
+impl RedisStore {
+    /// A store on the server of `pool`, its keys under the prefix `idem`.
+    #[must_use]
+    pub fn new(pool: Pool) -> Self {
+        let keyspace = Keyspace::default();
+        Self { lanes: Lanes::new(pool), keyspace }
+    }
+
+    /// A store on the server at `url`, as in `redis://user:password@host:6379/0`.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Url`], if this is no Redis URL.
+    pub fn from_url(url: &str) -> Result<Self, BuildError> {
+        pool(url).map(Self::new)
+    }
+
+    /// A store on the server of `pool`, to be configured.
+    pub fn builder(pool: Pool) -> RedisStoreBuilder {
+        RedisStoreBuilder { pool, prefix: None }
+    }
+
+    /// The command that wins most claims: one round trip, no script. `None` leaves the decision to `claim.lua`.
+    async fn fast_claim(
+        &self,
+        lane: &mut Lane,
+        key: &str,
+        request: &Claim,
+        first: &Bytes,
+    ) -> Result<Option<ClaimReply>, Trouble> {
+        let mut command = redis::cmd("SET");
+        command.arg(key).arg(&first[..]).arg("NX").arg("GET").arg("PX").arg(request.linger);
+        match lane.ask(&command).await {
+            Ok(Value::Nil) => {
+                let step = protocol::claim(None, request);
+                Ok(Some(step.reply))
+            }
+            Ok(Value::BulkString(raw)) => Ok(match Record::from_bytes(&raw.into()) {
+                Ok(record) => protocol::recognise(&record, request),
+                Err(corrupt) => Some(ClaimReply::Corrupt(corrupt)),
+            }),
+            Ok(_) => Err(Trouble::Unanswered(RedisCause::UndeclaredReply)),
+            Err(Trouble::Word("WRONGTYPE")) => Ok(Some(ClaimReply::Corrupt(Corrupt::ForeignType))),
+            // The server writes nothing now, but a replay needs no write: the script reads first.
+            Err(Trouble::Word("OOM" | "NOREPLICAS" | "MISCONF")) => Ok(None),
+            Err(Trouble::Syntax) => {
+                lane.remember_no_fast_claim();
+                Ok(None)
+            }
+            Err(trouble) => Err(trouble),
+        }
+    }
+}
+
+impl Store for RedisStore {
+    async fn claim(&self, request: &Claim) -> Result<ClaimReply, StoreError> {
+        let key = self.keyspace.key(&request.operation);
+        let first = request.first_record().to_bytes();
+        let mut lane = self.lanes.lane().await?;
+        if lane.has_fast_claim()
+            && let Some(reply) = self.fast_claim(&mut lane, &key, request, &first).await?
+        {
+            return Ok(reply);
+        }
+        Ok(scripts::claim(&mut lane, &key, request, &first).await?)
+    }
+
+    async fn complete(&self, request: &Complete) -> Result<CompleteReply, StoreError> {
+        let mut lane = self.lanes.lane().await?;
+        Ok(scripts::complete(&mut lane, &self.keyspace.key(&request.operation), request).await?)
+    }
+
+    async fn release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
+        let mut lane = self.lanes.lane().await?;
+        Ok(scripts::release(&mut lane, &self.keyspace.key(&request.operation), request).await?)
+    }
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStore").field("keyspace", &self.keyspace).finish_non_exhaustive()
+    }
+}
+
+/// Configures a [`RedisStore`].
+#[must_use = "a builder does nothing until it builds"]
+pub struct RedisStoreBuilder {
+    pool: Pool,
+    prefix: Option<String>,
+}
+
+impl RedisStoreBuilder {
+    /// What all keys begin with. Default: `idem`. Different environments on one server need different prefixes.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = Some(prefix.into());
+        self
+    }
+
+    /// The store.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Prefix`], if the prefix is empty or holds a brace, white space or a control character.
+    pub fn build(self) -> Result<RedisStore, BuildError> {
+        let keyspace = self.prefix.map_or_else(|| Ok(Keyspace::default()), Keyspace::new)?;
+        Ok(RedisStore { lanes: Lanes::new(self.pool), keyspace })
+    }
+}
+
+impl fmt::Debug for RedisStoreBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStoreBuilder").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+fn pool(url: &str) -> Result<Pool, BuildError> {
+    Config::from_url(url).create_pool(Some(Runtime::Tokio1)).map_err(|_| BuildError::Url)
+}

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+pub use idem_core::{
+    AlreadyInstalled, Argument, Attempt, Call, CarriesIdem, Codec, Engine, EngineBuilder, Error, ErrorKind, Fence,
+    Fingerprint, FingerprintError, IdempotencyKey, InvalidKey, Keepable, Key, KeyWriter, MemoryStore, Named, Operation,
+    Outcome, Policy, PolicyError, Reply, Seen, StoreErrorKind, install, metrics, with_engine,
+};
+#[cfg(feature = "macros")]
+pub use idem_macros::idempotent;
+#[cfg(feature = "redis")]
+pub use idem_redis::{RedisStore, RedisStoreBuilder};
+
+/// What the attribute's expansion names. Not public API.
+#[doc(hidden)]
+pub mod __private {
+    pub use idem_core::expansion::*;
+}

@@ -1,0 +1,179 @@
+//! Bodies that fail, panic, or whose process is killed.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use idem::{Attempt, Engine, Error, ErrorKind, Policy, RedisStore};
+use metrics_util::debugging::DebuggingRecorder;
+
+use crate::support::{LEASE, Runs, engine, engine_with, keys, kind, server, value};
+
+/// Calls until it runs, as a sender that repeats does; gives what it saw on the way.
+async fn until_it_runs(engine: &Engine, operation: &'static str) -> (Attempt, u32) {
+    let mut conflicts = 0;
+    loop {
+        let call = engine.operation(operation).key("k").fingerprint(&());
+        let seen = Arc::new(std::sync::Mutex::new(None));
+        match call.run(async |attempt| Ok::<_, Error>(*seen.lock().unwrap() = Some(attempt))).await {
+            Ok(()) => return (seen.lock().unwrap().take().expect("it ran"), conflicts),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::InFlight);
+                let wait = error.retry_after().expect("what is left of the lease");
+                assert!(wait <= LEASE, "{wait:?}");
+                conflicts += 1;
+                tokio::time::sleep(wait.min(Duration::from_millis(50))).await;
+            }
+        }
+    }
+}
+
+const CHILD_URL: &str = "IDEM_TEST_CHILD_URL";
+
+/// The child of the test below: claims, says so, and never ends by itself.
+#[tokio::test]
+async fn child_that_claims_and_hangs() {
+    let Ok(url) = std::env::var(CHILD_URL) else { return };
+    let policy = Policy::new().lease(LEASE);
+    let engine = Engine::builder(RedisStore::from_url(&url).unwrap()).policy(policy).build().unwrap();
+    let call = engine.operation("job").key("k").fingerprint(&());
+    let hangs = call.run(async |attempt| {
+        println!("claimed {}", attempt.fence());
+        std::future::pending::<Result<(), Error>>().await
+    });
+    hangs.await.unwrap();
+}
+
+/// Case O-11. The retention is a day: what frees the key is the lease.
+#[tokio::test]
+async fn a_killed_worker_is_taken_over_when_its_lease_ends() {
+    let server = server();
+    let engine = engine_with(&server, Policy::new().lease(LEASE));
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "crashes::child_that_claims_and_hangs", "--nocapture"])
+        .env(CHILD_URL, server.url())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let said = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("claimed ")?.1.to_owned()));
+    let fence: u64 = said.expect("the child claimed").trim().parse().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let killed = Instant::now();
+
+    let (attempt, conflicts) = until_it_runs(&engine, "job").await;
+    assert!(conflicts > 0, "it was in flight at first");
+    assert!(killed.elapsed() < LEASE + Duration::from_millis(200), "{:?}", killed.elapsed());
+    assert!(attempt.fence().get() > fence);
+    assert_eq!((attempt.number(), attempt.is_takeover()), (2, true));
+}
+
+/// Case O-13.
+#[tokio::test]
+async fn a_panic_passes_unchanged_and_the_next_call_takes_over() {
+    let recorder = DebuggingRecorder::new();
+    let snapshots = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let server = server();
+    let engine = engine(&server);
+    for (at, operation) in ["panics before", "panics between", "panics after"].into_iter().enumerate() {
+        let call = engine.operation(operation).key("k").fingerprint(&());
+        let panicking = call.run(async move |_| {
+            for step in 0..3 {
+                assert!(step != at, "boom");
+                tokio::task::yield_now().await;
+            }
+            Ok::<(), Error>(())
+        });
+        let ended = tokio::spawn(panicking).await.expect_err("a panic");
+        assert!(ended.is_panic());
+        let payload = ended.into_panic();
+        assert_eq!(payload.downcast_ref::<&str>(), Some(&"boom"));
+
+        let began = Instant::now();
+        let (attempt, conflicts) = until_it_runs(&engine, operation).await;
+        assert!(began.elapsed() < LEASE + Duration::from_millis(200), "{:?}", began.elapsed());
+        assert!(conflicts > 0);
+        assert_eq!((attempt.number(), attempt.is_takeover()), (2, true));
+    }
+    let gauges = snapshots.snapshot().into_vec().into_iter().filter(|(key, ..)| key.key().name() == "idem_in_flight");
+    let values: Vec<_> = gauges.map(|(_, _, _, value)| value).collect();
+    assert_eq!(values.len(), 3);
+    assert!(values.iter().all(|value| *value == metrics_util::debugging::DebugValue::Gauge(0.0.into())), "{values:?}");
+}
+
+#[tokio::test]
+async fn a_panic_while_the_key_is_made_leaves_no_claim() {
+    struct Panics;
+    impl idem::IdempotencyKey for Panics {
+        fn write_key(&self, _: &mut idem::KeyWriter) {
+            panic!("no key");
+        }
+    }
+    let server = server();
+    let engine = engine(&server);
+    let ended = tokio::spawn(async move {
+        engine.operation("job").key(&Panics).fingerprint(&()).run(async |_| Ok::<_, Error>(())).await
+    });
+    assert!(ended.await.unwrap_err().is_panic());
+    assert_eq!(keys(&server), 0);
+}
+
+#[derive(Debug, PartialEq, thiserror::Error)]
+enum Declined {
+    #[error("no funds: {0}")]
+    Funds(u32),
+    #[error("idem")]
+    Idem,
+}
+
+impl From<Error> for Declined {
+    fn from(_: Error) -> Self {
+        Self::Idem
+    }
+}
+
+/// Case O-15, its default half: an error is not kept.
+#[tokio::test]
+async fn an_error_passes_unchanged_and_the_next_call_runs() {
+    let server = server();
+    let engine = engine(&server);
+    let runs = Runs::default();
+    let call = async || {
+        let call = engine.operation("pay").key("k").fingerprint(&());
+        call.run(async |attempt| match runs.add() {
+            1 => Err(Declined::Funds(7)),
+            _ => Ok(attempt.number()),
+        })
+        .await
+    };
+    assert_eq!(call().await, Err(Declined::Funds(7)));
+    let released = value(&server, "idem:{pay::k}").expect("the record stays");
+    assert!(released.starts_with(b"1R"), "{}", String::from_utf8_lossy(&released));
+    assert_eq!(call().await, Ok(2), "no takeover: the attempt before gave up by itself");
+    assert_eq!(call().await, Ok(2));
+    assert_eq!(runs.count(), 2);
+}
+
+#[tokio::test]
+async fn a_late_failure_does_not_free_the_claim_of_who_followed() {
+    let server = server();
+    let (a, b) = (engine(&server), engine(&server));
+    let operation = |engine: &Engine| engine.operation("pay").key("k").fingerprint(&());
+    let (started, running) = tokio::sync::oneshot::channel();
+    let late = operation(&a).run(async |_| {
+        started.send(()).unwrap();
+        tokio::time::sleep(LEASE * 2).await;
+        Err::<u32, Declined>(Declined::Funds(1))
+    });
+    let follower = async {
+        running.await.unwrap();
+        let (attempt, _) = until_it_runs(&b, "pay").await;
+        assert_eq!(attempt.number(), 2);
+    };
+    let (late, ()) = tokio::join!(late, follower);
+    assert_eq!(late, Err(Declined::Funds(1)));
+    assert!(value(&server, "idem:{pay::k}").unwrap().starts_with(b"1C"));
+    assert_eq!(kind(operation(&a).run(async |_| Ok::<u32, Error>(2)).await), ErrorKind::Undecodable);
+}

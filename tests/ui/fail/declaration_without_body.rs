@@ -1,0 +1,8 @@
+use idem::idempotent;
+
+trait Ship {
+    #[idempotent(name = "orders.ship", key = order_id)]
+    async fn ship(&self, order_id: u64) -> Result<u64, idem::Error>;
+}
+
+fn main() {}

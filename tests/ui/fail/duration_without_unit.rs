@@ -1,0 +1,8 @@
+use idem::idempotent;
+
+#[idempotent(key = order_id, lease = 30)]
+async fn ship(order_id: u64) -> Result<u64, idem::Error> {
+    Ok(order_id)
+}
+
+fn main() {}

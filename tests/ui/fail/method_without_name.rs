@@ -1,0 +1,12 @@
+use idem::idempotent;
+
+struct Orders;
+
+impl Orders {
+    #[idempotent(key = order_id)]
+    async fn ship(&self, order_id: u64) -> Result<u64, idem::Error> {
+        Ok(order_id)
+    }
+}
+
+fn main() {}

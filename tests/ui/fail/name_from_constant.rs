@@ -1,0 +1,10 @@
+use idem::idempotent;
+
+const NAME: &str = "orders.ship";
+
+#[idempotent(name = NAME, key = order_id)]
+async fn ship(order_id: u64) -> Result<u64, idem::Error> {
+    Ok(order_id)
+}
+
+fn main() {}

@@ -1,0 +1,236 @@
+//! `cargo xtask test`: every check of this repository, each as a process of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+
+use crate::cargo::{cargo, status, workspace_root};
+use crate::error::Error;
+use crate::setup;
+
+const LUA_DIR: &str = "idem-redis/lua";
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Run this step only; may be given several times
+    #[arg(long, value_enum, value_name = "STEP")]
+    only: Vec<Step>,
+}
+
+/// In the order of the run: what fails fast comes first, the tests' own closing lines come last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// Formatting
+    Fmt,
+    /// The Lua scripts, by luacheck
+    Lua,
+    /// Lints of everything, with all features
+    Clippy,
+    /// The facade with fewer features: they only add
+    Features,
+    /// The documentation builds without a warning
+    Doc,
+    /// All tests: unit, integration, compile-time mistakes, examples in the documentation
+    Test,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed,
+    /// With the reason.
+    Skipped(String),
+}
+
+struct Report {
+    step: Step,
+    outcome: Outcome,
+    took: Duration,
+}
+
+/// Runs all steps, also after one has failed, so that one run tells all there is to mend.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let steps: Vec<Step> = Step::value_variants()
+        .iter()
+        .copied()
+        .filter(|step| args.only.is_empty() || args.only.contains(step))
+        .collect();
+    // Before the first step: minutes of lints are no use to somebody whose machine cannot run the tests.
+    let server = if steps.contains(&Step::Test) {
+        Some(setup::redis_server()?)
+    } else {
+        None
+    };
+    let mut reports = Vec::new();
+    for step in steps {
+        let start = Instant::now();
+        let outcome = run_step(step, server.as_ref())?;
+        reports.push(Report {
+            step,
+            outcome,
+            took: start.elapsed(),
+        });
+    }
+    print!("{}", summary(&reports));
+    if reports
+        .iter()
+        .any(|report| report.outcome == Outcome::Failed)
+    {
+        Ok(ExitCode::FAILURE)
+    } else {
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn run_step(step: Step, server: Option<&PathBuf>) -> Result<Outcome, Error> {
+    let mut commands = match step {
+        Step::Lua => match lua_command() {
+            Ok(command) => vec![command],
+            Err(missing) => {
+                eprintln!("\nxtask: SKIPPED {}: {missing}", step.name());
+                return Ok(Outcome::Skipped(missing.to_string()));
+            }
+        },
+        _ => cargo_commands(step),
+    };
+    for command in &mut commands {
+        if let Some(server) = server {
+            command.env("IDEM_REDIS_SERVER", server);
+        }
+        eprintln!("\nxtask: {}: {}", step.name(), shown(command));
+        if !status(command)?.success() {
+            return Ok(Outcome::Failed);
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+fn cargo_commands(step: Step) -> Vec<Command> {
+    let facade = |features: &[&str]| {
+        let mut command = cargo(&["clippy", "--package", "idem-rs", "--no-default-features"]);
+        command.args(features).args(["--", "-D", "warnings"]);
+        command
+    };
+    match step {
+        Step::Fmt => vec![cargo(&["fmt", "--all", "--check"])],
+        Step::Lua => Vec::new(),
+        Step::Clippy => {
+            let mut command = cargo(&["clippy", "--workspace", "--all-targets", "--all-features"]);
+            command.args(["--", "-D", "warnings"]);
+            vec![command]
+        }
+        Step::Features => vec![
+            facade(&[]),
+            facade(&["--features", "macros"]),
+            facade(&["--features", "redis"]),
+        ],
+        Step::Doc => {
+            let mut command = cargo(&["doc", "--workspace", "--no-deps", "--all-features"]);
+            command.env("RUSTDOCFLAGS", "-D warnings");
+            vec![command]
+        }
+        Step::Test => vec![cargo(&[
+            "test",
+            "--workspace",
+            "--all-features",
+            "--no-fail-fast",
+        ])],
+    }
+}
+
+/// Scripts see a few globals of Redis and own none.
+fn lua_command() -> Result<Command, Error> {
+    let mut command = Command::new(setup::luacheck()?);
+    command
+        .current_dir(workspace_root())
+        .args(lua_files(&workspace_root().join(LUA_DIR)))
+        .args(["--no-config", "--no-color", "--max-line-length", "120"])
+        .args(["--std", "lua51"])
+        .args(["--read-globals", "redis", "KEYS", "ARGV"]);
+    Ok(command)
+}
+
+/// The scripts in `dir`. Where there are none the answer is a file that does not exist, for the linter to fail on: with nothing, or with an empty
+/// directory, it would be content.
+fn lua_files(dir: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "lua"))
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        files.push(dir.join("*.lua"));
+    }
+    files
+}
+
+fn shown(command: &Command) -> String {
+    let mut line = PathBuf::from(command.get_program())
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    for arg in command.get_args() {
+        line.push(' ');
+        line.push_str(&arg.to_string_lossy());
+    }
+    line
+}
+
+fn summary(reports: &[Report]) -> String {
+    let mut text = String::from("\n");
+    for report in reports {
+        let (word, why) = match &report.outcome {
+            Outcome::Passed => ("ok", ""),
+            Outcome::Failed => ("FAILED", ""),
+            Outcome::Skipped(why) => ("SKIPPED", why.as_str()),
+        };
+        let seconds = report.took.as_secs_f64();
+        let line = format!("{:10} {word:8} {seconds:7.1} s  {why}", report.step.name());
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+impl Step {
+    /// As in `--only`.
+    fn name(self) -> String {
+        self.to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_has_a_line_for_each_step() {
+        let report = |step, outcome, tenths: u64| Report {
+            step,
+            outcome,
+            took: Duration::from_millis(tenths * 100),
+        };
+        let skipped = Outcome::Skipped("no luacheck".into());
+        let text = summary(&[
+            report(Step::Fmt, Outcome::Passed, 4),
+            report(Step::Lua, skipped, 0),
+            report(Step::Clippy, Outcome::Failed, 1234),
+        ]);
+        let lines: Vec<_> = text.trim().lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "fmt        ok           0.4 s",
+                "lua        SKIPPED      0.0 s  no luacheck",
+                "clippy     FAILED     123.4 s",
+            ]
+        );
+    }
+}
