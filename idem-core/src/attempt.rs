@@ -1,13 +1,14 @@
 //! What a body can see of its own attempt.
 
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::lease::Lease;
-use crate::record::Fence;
-use crate::store::Grant;
-use crate::record::Origin;
+use crate::claim::Claimed;
+use crate::lease::Loss;
+use crate::record::{Fence, Origin};
 
 tokio::task_local! {
     static CURRENT: Attempt;
@@ -26,15 +27,12 @@ tokio::task_local! {
 /// }).await
 /// # }
 /// ```
-#[derive(Debug, Clone)]
-pub struct Attempt {
-    grant: Grant,
-    lease: Lease,
-}
+#[derive(Clone)]
+pub struct Attempt(Arc<Claimed>);
 
 impl Attempt {
-    pub(crate) fn new(grant: Grant, lease: Lease) -> Self {
-        Self { grant, lease }
+    pub(crate) fn new(claim: Arc<Claimed>) -> Self {
+        Self(claim)
     }
 
     /// The attempt of the body that runs now.
@@ -56,30 +54,54 @@ impl Attempt {
     /// 1 for the first claim of the identity, one more for each later one.
     #[must_use]
     pub fn number(&self) -> u32 {
-        self.grant.attempt
+        self.0.grant().attempt
     }
 
     /// Rises with each claim of the identity. A downstream store that keeps the highest one it has seen can refuse what a
     /// late owner sends.
     #[must_use]
     pub fn fence(&self) -> Fence {
-        self.grant.fence
+        self.0.grant().fence
     }
 
     /// Whether the attempt before was taken over: its lease ran out, so it may have had its effect.
     #[must_use]
     pub fn is_takeover(&self) -> bool {
-        self.grant.origin == Origin::Takeover
+        self.0.grant().origin == Origin::Takeover
     }
 
-    /// What is surely left of the lease. Zero when it may be over.
+    /// What is surely left of the lease, which is renewed while the body runs. Zero when it may be over.
     #[must_use]
     pub fn remaining(&self) -> Duration {
-        self.lease.remaining()
+        self.0.lease().remaining()
+    }
+
+    /// Waits until the lease is gone, or may be: for a body that can stop its work in order.
+    ///
+    /// By default a body is cancelled when another call has followed it, so what it can still see here is
+    /// [`Loss::Doubtful`]; see [`Policy::on_lost`](crate::Policy::on_lost).
+    ///
+    /// # Cancellation
+    ///
+    /// Safe: nothing is missed by asking again.
+    pub async fn lost(&self) -> Loss {
+        self.0.lease().lost(Loss::Doubtful).await
+    }
+
+    /// What is known of a loss now.
+    #[must_use]
+    pub fn loss(&self) -> Option<Loss> {
+        self.0.lease().loss()
     }
 
     /// Polls `body` with this attempt as the current one. Only the polls are inside, so that nothing of the caller's is.
     pub(crate) async fn scope<F: Future>(&self, mut body: Pin<&mut F>) -> F::Output {
         poll_fn(|cx| CURRENT.sync_scope(self.clone(), || body.as_mut().poll(cx))).await
+    }
+}
+
+impl fmt::Debug for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt").field("grant", self.0.grant()).field("lease", self.0.lease()).finish()
     }
 }

@@ -4,73 +4,217 @@
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::attempt::Attempt;
-use crate::clock;
+use crate::clock::{self, Instant};
 use crate::codec::{Codec, EncodeError};
 use crate::engine::{Engine, Request};
 use crate::error::{Error, ErrorKind, Failure};
-use crate::lease::Lease;
+use crate::keeper::{Keeper, Place};
+use crate::lease::{Lease, Loss};
 use crate::metrics::{self, Counters};
 use crate::outcome::Seen;
-use crate::record::{Fence, Kept, Token};
+use crate::record::{Fence, Kept};
 use crate::reply::Returns;
-use crate::store::{Complete, CompleteReply, Grant, Owner, Replay, StoreError};
+use crate::store::{Claim, Complete, CompleteReply, Grant, Owner, Renew, RenewReply, Replay};
 
-/// A claim that is held.
+/// A claim that was won, as its body, its keeper and its end see it.
+pub(crate) struct Claimed {
+    request: Request,
+    claim: Claim,
+    grant: Grant,
+    lease: Lease,
+    counters: Counters,
+}
+
+impl Claimed {
+    pub(crate) fn new(request: Request, claim: Claim, grant: Grant, lease: Lease, counters: Counters) -> Self {
+        Self { request, claim, grant, lease, counters }
+    }
+
+    pub(crate) fn grant(&self) -> &Grant {
+        &self.grant
+    }
+
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    fn operation(&self) -> &str {
+        self.request.operation.name()
+    }
+
+    fn owner(&self) -> Owner {
+        Owner { token: self.claim.token, fence: self.grant.fence }
+    }
+
+    /// Renews the lease once, and tells the holder what that came to. `None` without a clear answer within `bound`.
+    pub(crate) async fn renew(&self, engine: &Engine, bound: Duration) -> Option<RenewReply> {
+        let sent = Instant::now();
+        let request = Renew::of(self.claim.clone(), self.grant, !self.lease.remaining().is_zero());
+        match engine.bounded(bound, engine.store().renew(&request)).await {
+            Ok(reply) => {
+                match reply {
+                    RenewReply::Renewed => self.lease.extend(sent),
+                    RenewReply::Reasserted => {
+                        self.lease.extend(sent);
+                        self.note_vanished();
+                    }
+                    RenewReply::Lost => self.lose(),
+                    RenewReply::Corrupt(_) => {}
+                }
+                Some(reply)
+            }
+            Err(error) => {
+                self.counters.store_error("renew", &error);
+                None
+            }
+        }
+    }
+
+    /// Tells the holder that its lease is over by its own count, if it is.
+    pub(crate) fn doubt(&self, now: Instant) {
+        if self.lease.doubt(now) {
+            tracing::warn!(
+                operation = self.operation(),
+                fence = self.grant.fence.get(),
+                "a running body's lease could not be renewed in time; whether it still holds is unknown"
+            );
+        }
+    }
+
+    fn lose(&self) {
+        if self.lease.lose() {
+            self.counters.add_one(metrics::LEASES_LOST);
+            tracing::warn!(
+                operation = self.operation(),
+                fence = self.grant.fence.get(),
+                "a running body's lease was lost to another call"
+            );
+        }
+    }
+
+    fn note_vanished(&self) {
+        self.lease.note_vanished();
+        self.counters.add_one(metrics::VANISHED);
+        tracing::warn!(
+            operation = self.operation(),
+            fence = self.grant.fence.get(),
+            "the store lost a claim's record; it was written again"
+        );
+    }
+
+    /// The request that settles this claim with `kept`.
+    fn complete(&self, kept: Kept) -> Complete {
+        Complete {
+            operation: self.request.operation.clone(),
+            owner: self.owner(),
+            attempt: self.grant.attempt,
+            fingerprint: self.request.fingerprint,
+            kept,
+            retention: self.request.policy.retention_millis(),
+            restore: true,
+        }
+    }
+}
+
+/// A claim that is held by a call.
+///
+/// Dropped before its body began, it is released: nothing can have happened. Dropped later, nothing is sent: nobody can
+/// know how far the body came.
 pub(crate) struct Held {
     engine: Engine,
-    request: Request,
-    counters: Counters,
-    owner: Owner,
-    lease: Lease,
-    attempt: Attempt,
+    keeper: Keeper,
+    claim: Arc<Claimed>,
+    /// Its place with the keeper, while it is to be renewed.
+    place: Option<Place>,
+    begun: bool,
 }
 
 impl Held {
-    pub(crate) fn new(
-        engine: Engine,
-        request: Request,
-        counters: Counters,
-        token: Token,
-        grant: Grant,
-        lease: Lease,
-    ) -> Self {
-        let owner = Owner { token, fence: grant.fence };
-        Self { engine, request, counters, owner, lease, attempt: Attempt::new(grant, lease) }
+    pub(crate) fn new(engine: Engine, keeper: Keeper, claim: Claimed) -> Self {
+        let max_run = claim.request.policy.renewed_for();
+        let claim = Arc::new(claim);
+        let place = Some(keeper.hold(Arc::clone(&claim), max_run));
+        Self { engine, keeper, claim, place, begun: false }
     }
 
-    pub(crate) fn attempt(&self) -> &Attempt {
-        &self.attempt
+    pub(crate) fn attempt(&self) -> Attempt {
+        Attempt::new(Arc::clone(&self.claim))
     }
 
     /// Runs `body`, then completes with its value or releases after its error. A panic of the body passes through, and
     /// nothing is sent: as after a crash, the lease runs out.
-    pub(crate) async fn run<R, F: Future<Output = R>>(self, returns: Returns<R>, body: Pin<&mut F>) -> R {
-        let result = {
-            let _running = self.counters.running();
-            self.attempt.scope(body).await
+    pub(crate) async fn run<R, F: Future<Output = R>>(mut self, returns: Returns<R>, body: Pin<&mut F>) -> R {
+        let ended = self.run_until_lost(body).await;
+        self.place = None;
+        let Ok(result) = ended else {
+            return (returns.refusal)(self.lost());
         };
-        let Some(encoded) = (returns.encode)(&result, Codec::Json, self.request.policy.max_result_bytes()) else {
+        let max_result = self.claim.request.policy.max_result_bytes();
+        let Some(encoded) = (returns.encode)(&result, self.engine.codec(), max_result) else {
             self.release().await;
             return result;
         };
-        let kept = self.kept(encoded);
-        match self.complete(kept).await {
+        match self.complete(encoded).await {
             Ok(seen) => (returns.with_seen)(result, seen),
             Err(error) => (returns.refusal)(error),
         }
     }
 
+    /// The body's own end, or the loss that ends it.
+    async fn run_until_lost<R, F: Future<Output = R>>(&mut self, body: Pin<&mut F>) -> Result<R, Loss> {
+        let _running = self.claim.counters.running();
+        self.begun = true;
+        let attempt = self.attempt();
+        let Some(least) = self.claim.request.policy.cancelled_by() else {
+            return Ok(attempt.scope(body).await);
+        };
+        tokio::select! {
+            biased;
+            result = attempt.scope(body) => Ok(result),
+            loss = self.claim.lease.lost(least) => Err(loss),
+        }
+    }
+
+    fn complete(self, encoded: Result<Vec<u8>, EncodeError>) -> Pin<Box<dyn Future<Output = Result<Seen, Error>> + Send>> {
+        Box::pin(async move {
+            if self.claim.lease.loss() == Some(Loss::Lost) {
+                return Err(self.lost());
+            }
+            let mut request = self.claim.complete(self.kept(encoded));
+            let until = self.claim.lease.sure_until();
+            let reply = self.engine.complete(&mut request, &self.claim.counters, until).await;
+            match reply {
+                Ok(CompleteReply::Completed | CompleteReply::Already) => Ok(self.executed(true)),
+                Ok(CompleteReply::Restored) => {
+                    self.claim.note_vanished();
+                    Ok(self.executed(true))
+                }
+                Ok(CompleteReply::Absent | CompleteReply::Corrupt(_)) | Err(_) => {
+                    self.claim.counters.add_one(metrics::UNRECORDED);
+                    tracing::error!(
+                        operation = self.claim.operation(),
+                        fence = self.claim.grant.fence.get(),
+                        "the operation ran, but its result could not be recorded: a repeat may run it again"
+                    );
+                    Ok(self.executed(false))
+                }
+                Ok(CompleteReply::Lost) => Err(self.lost()),
+            }
+        })
+    }
+
     fn kept(&self, encoded: Result<Vec<u8>, EncodeError>) -> Kept {
         match encoded {
-            Ok(payload) => Kept { codec: Some(Codec::Json), payload: payload.into() },
+            Ok(payload) => Kept { codec: Some(self.engine.codec()), payload: payload.into() },
             Err(error) => {
                 tracing::warn!(
-                    operation = self.request.operation.name(),
+                    operation = self.claim.operation(),
                     error = &error as &dyn std::error::Error,
                     "the result cannot be kept; repeats will be told so"
                 );
@@ -79,89 +223,46 @@ impl Held {
         }
     }
 
-    fn complete(self, kept: Kept) -> Pin<Box<dyn Future<Output = Result<Seen, Error>> + Send>> {
-        Box::pin(async move {
-            let result = match self.ask_to_complete(kept).await {
-                Ok(CompleteReply::Completed | CompleteReply::Already) => Ok(true),
-                Ok(CompleteReply::Restored) => {
-                    self.counters.add_one(metrics::VANISHED);
-                    tracing::warn!(
-                        operation = self.request.operation.name(),
-                        "the store lost this claim's record; it was written again with the result"
-                    );
-                    Ok(true)
-                }
-                Ok(CompleteReply::Absent | CompleteReply::Corrupt(_)) | Err(_) => {
-                    self.counters.add_one(metrics::UNRECORDED);
-                    tracing::error!(
-                        operation = self.request.operation.name(),
-                        "the operation ran, but its result could not be recorded: a repeat may run it again"
-                    );
-                    Ok(false)
-                }
-                Ok(CompleteReply::Lost) => Err(Failure::LeaseLost),
-            };
-            self.conclude(result)
-        })
+    fn executed(&self, recorded: bool) -> Seen {
+        self.claim.counters.call("executed");
+        let Grant { fence, attempt, .. } = self.claim.grant;
+        let vanished = self.claim.lease.has_vanished();
+        Seen { replayed: false, recorded, vanished, attempt, fence, age: Duration::ZERO }
     }
 
-    fn conclude(self, result: Result<bool, Failure>) -> Result<Seen, Error> {
-        match result {
-            Ok(recorded) => {
-                self.counters.call("executed");
-                let attempt = self.attempt.number();
-                Ok(Seen { replayed: false, recorded, attempt, fence: self.owner.fence, age: Duration::ZERO })
-            }
-            Err(failure) => {
-                let error = Error::new(Some(self.request.operation.shared_name()), failure);
-                self.counters.add_one(metrics::LEASES_LOST);
-                self.counters.call(ErrorKind::as_str(error.kind()));
-                Err(error)
-            }
-        }
+    fn lost(&self) -> Error {
+        self.claim.lose();
+        let error = Error::new(Some(self.claim.request.operation.shared_name()), Failure::LeaseLost);
+        self.claim.counters.call(ErrorKind::as_str(error.kind()));
+        error
     }
 
-    /// Sends the completion, again and again while the lease lasts if there is no clear answer: the same completion
-    /// recognises itself.
-    async fn ask_to_complete(&self, kept: Kept) -> Result<CompleteReply, StoreError> {
-        let mut request = Complete {
-            operation: self.request.operation.clone(),
-            owner: self.owner,
-            attempt: self.attempt.number(),
-            fingerprint: self.request.fingerprint,
-            kept,
-            retention: self.request.policy.retention_millis(),
-            restore: true,
-        };
-        let mut pause = Duration::from_millis(5);
-        loop {
-            request.restore = !self.lease.remaining().is_zero();
-            let error = match self.engine.bounded(self.engine.store().complete(&request)).await {
-                Ok(reply) => return Ok(reply),
-                Err(error) => error,
-            };
-            self.counters.store_error("complete", &error);
-            if self.lease.remaining() < pause {
-                return Err(error);
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(500));
-        }
-    }
-
+    /// Releases after an error of the body: at once if the store answers, else through the keeper.
     fn release(self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let request = self.request.release(self.owner.token, Some(self.owner.fence));
-            if let Err(error) = self.engine.bounded(self.engine.store().release(&request)).await {
-                self.counters.store_error("release", &error);
+            let claim = &self.claim;
+            let request = claim.request.release(claim.claim.token, Some(claim.grant.fence));
+            if self.engine.try_release(&request).await.is_err() {
+                self.keeper.release(request, claim.counters.clone(), claim.lease.sure_until());
             }
-            self.counters.call("failed");
+            claim.counters.call("failed");
         })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if !self.begun {
+            let claim = &self.claim;
+            let request = claim.request.release(claim.claim.token, Some(claim.grant.fence));
+            self.keeper.release(request, claim.counters.clone(), claim.lease.sure_until());
+        }
     }
 }
 
 /// A result that is known.
 pub(crate) struct Known {
+    engine: Engine,
     operation: Cow<'static, str>,
     counters: Counters,
     codec: Codec,
@@ -170,15 +271,24 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub(crate) fn new(operation: Cow<'static, str>, counters: Counters, replay: Replay) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        engine: Engine,
+        operation: Cow<'static, str>,
+        counters: Counters,
+        replay: Replay,
+    ) -> Result<Self, Failure> {
         let Replay { fence, attempt, kept: Kept { codec, payload } } = replay;
         let codec = codec.ok_or(Failure::ResultNotKept)?;
-        let seen = Seen { replayed: true, recorded: true, attempt, fence, age: age(fence) };
-        Ok(Self { operation, counters, codec, payload, seen })
+        let seen = Seen { replayed: true, recorded: true, vanished: false, attempt, fence, age: age(fence) };
+        Ok(Self { engine, operation, counters, codec, payload, seen })
     }
 
     pub(crate) fn replay<R>(self, returns: Returns<R>) -> R {
-        match (returns.decode)(self.codec, &self.payload) {
+        let decoded = (returns.decode)(self.codec, &self.payload).or_else(|error| {
+            let migrated = self.engine.migrate(&self.operation, self.codec, &self.payload).ok_or(error)?;
+            (returns.decode)(self.codec, &migrated)
+        });
+        match decoded {
             Ok(result) => {
                 self.counters.add_one(metrics::DUPLICATES_SUPPRESSED);
                 self.counters.call("replayed");

@@ -1,23 +1,31 @@
 //! The engine: claims, and tells what a claim came to: run, replay or refuse.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use tokio::runtime::{self, Handle};
+
 use crate::call::Named;
-use crate::claim::{Held, Known};
+use crate::claim::{Claimed, Held, Known};
 use crate::clock::{self, Instant};
+use crate::codec::Codec;
 use crate::error::Failure;
 use crate::fingerprint::Fingerprint;
+use crate::keeper::Keeper;
 use crate::lease::Lease;
 use crate::memory::MemoryStore;
 use crate::metrics::{self, Counters};
 use crate::operation::Operation;
 use crate::policy::{Policy, PolicyError};
-use crate::record::{Origin, Token};
-use crate::store::{AnyStore, Claim, ClaimReply, Grant, Release, Store, StoreError};
+use crate::record::{Fence, Origin, Token};
+use crate::store::{
+    AnyStore, Claim, ClaimReply, Complete, CompleteReply, Grant, Release, ReleaseReply, Store, StoreError,
+};
 
 /// Runs operations effectively once on a store. A cheap clone; all clones are one engine.
 ///
@@ -35,15 +43,19 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     store: Box<dyn AnyStore>,
     policy: Policy,
+    codec: Codec,
+    migrate: Option<Box<Migrate>>,
     store_bound: Duration,
+    keepers: Mutex<HashMap<runtime::Id, Keeper>>,
 }
+
+type Migrate = dyn Fn(&str, Codec, &[u8]) -> Option<Vec<u8>> + Send + Sync;
 
 impl Engine {
     /// An engine on `store`, with the default [`Policy`].
     #[must_use]
     pub fn new(store: impl Store) -> Self {
-        let EngineBuilder { store, policy, store_bound } = Self::builder(store);
-        Self(Arc::new(Inner { store, policy, store_bound }))
+        Self::builder(store).engine()
     }
 
     /// An engine on a [`MemoryStore`] of its own: for tests of code that uses idem.
@@ -54,7 +66,13 @@ impl Engine {
 
     /// An engine on `store`, to be configured.
     pub fn builder(store: impl Store) -> EngineBuilder {
-        EngineBuilder { store: Box::new(store), policy: Policy::new(), store_bound: Duration::from_secs(1) }
+        EngineBuilder {
+            store: Box::new(store),
+            policy: Policy::new(),
+            codec: Codec::default(),
+            migrate: None,
+            store_bound: Duration::from_secs(1),
+        }
     }
 
     /// A call of the operation `name`, without the attribute. The name is part of the identity: keep it stable.
@@ -66,38 +84,42 @@ impl Engine {
         self.0.policy
     }
 
+    pub(crate) fn codec(&self) -> Codec {
+        self.0.codec
+    }
+
     pub(crate) fn store(&self) -> &dyn AnyStore {
         &*self.0.store
     }
 
-    /// Waits for a store's answer, but no longer than the bound on every store call.
-    pub(crate) async fn bounded<R>(
-        &self,
-        answer: impl Future<Output = Result<R, StoreError>>,
-    ) -> Result<R, StoreError> {
-        match tokio::time::timeout(self.0.store_bound, answer).await {
-            Ok(answer) => answer,
-            Err(elapsed) => Err(StoreError::Ambiguous(elapsed.into())),
-        }
+    /// What the application makes of a payload that its type of today cannot read.
+    pub(crate) fn migrate(&self, operation: &str, codec: Codec, payload: &[u8]) -> Option<Vec<u8>> {
+        self.0.migrate.as_ref().and_then(|migrate| migrate(operation, codec, payload))
     }
 
     /// Claims: at most twice, should the first claim be answered too late to begin under its lease.
     pub(crate) async fn claim(&self, request: Request) -> Result<Started, Failure> {
         let counters = Counters::of(request.operation.shared_name());
+        let keeper = self.keeper();
         for _ in 0..2 {
             let sent = Instant::now();
             let claim = request.claim();
-            match self.ask(&claim, &counters).await.map_err(Failure::Store)? {
+            match self.ask(&keeper, &request, &claim, &counters).await? {
                 ClaimReply::Acquired(grant) => {
                     let lease = Lease::since(sent, claim.lease);
                     if lease.is_worth_starting() {
                         count_takeover(&request, grant, &counters);
-                        return Ok(Started::Claimed(Held::new(self.clone(), request, counters, claim.token, grant, lease)));
+                        let claimed = Claimed::new(request, claim, grant, lease, counters);
+                        return Ok(Started::Claimed(Held::new(self.clone(), keeper, claimed)));
                     }
-                    self.give_up(&request, &claim, grant, &counters).await;
+                    let release = request.release(claim.token, Some(grant.fence));
+                    keeper.release(release, counters.clone(), lease.sure_until());
                 }
                 ClaimReply::Stale => {}
-                ClaimReply::Replay(replay) => return Known::new(request.operation.shared_name(), counters, replay).map(Started::Known),
+                ClaimReply::Replay(replay) => {
+                    let operation = request.operation.shared_name();
+                    return Known::new(self.clone(), operation, counters, replay).map(Started::Known);
+                }
                 ClaimReply::InFlight { left } => {
                     counters.add_one(metrics::CONFLICTS);
                     return Err(Failure::InFlight { retry_after: left });
@@ -113,21 +135,149 @@ impl Engine {
     }
 
     /// Asks for a claim, once more under the same token where the answer is missing: the claim then recognises itself.
-    async fn ask(&self, claim: &Claim, counters: &Counters) -> Result<ClaimReply, StoreError> {
-        match self.bounded(self.store().claim(claim)).await {
-            Err(StoreError::Ambiguous(_)) => self.bounded(self.store().claim(claim)).await,
-            answer => answer,
+    ///
+    /// A claim that stays unanswered, also because the caller is gone, is released: nothing can have run under it.
+    async fn ask(
+        &self,
+        keeper: &Keeper,
+        request: &Request,
+        claim: &Claim,
+        counters: &Counters,
+    ) -> Result<ClaimReply, Failure> {
+        let unanswered = Unanswered { keeper, request, claim, counters };
+        let bound = self.0.store_bound;
+        let mut answer = self.bounded(bound, self.store().claim(claim)).await;
+        if matches!(answer, Err(StoreError::Ambiguous(_))) {
+            // Whatever the second answer is, only a reply tells what became of the first.
+            answer = self.bounded(bound, self.store().claim(claim)).await.or(answer);
         }
-        .inspect_err(|error| counters.store_error("claim", error))
+        if !matches!(answer, Err(StoreError::Ambiguous(_))) {
+            std::mem::forget(unanswered);
+        }
+        answer.map_err(|error| {
+            counters.store_error("claim", &error);
+            Failure::Store(error)
+        })
     }
 
-    /// Releases a claim under which nothing ran.
-    async fn give_up(&self, request: &Request, claim: &Claim, grant: Grant, counters: &Counters) {
-        let release = request.release(claim.token, Some(grant.fence));
-        if let Err(error) = self.bounded(self.store().release(&release)).await {
-            counters.store_error("release", &error);
+    /// Sends a completion, again and again until `until` if there is no clear answer: the same completion recognises
+    /// itself.
+    pub(crate) async fn complete(
+        &self,
+        request: &mut Complete,
+        counters: &Counters,
+        until: Instant,
+    ) -> Result<CompleteReply, StoreError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            request.restore = Instant::now() < until;
+            match self.bounded(self.0.store_bound, self.store().complete(request)).await {
+                Err(_) if wait(&mut pause, until).await => {}
+                answer => return answer.inspect_err(|error| counters.store_error("complete", error)),
+            }
         }
     }
+
+    /// Sends a release, again and again until `until` if there is no clear answer.
+    pub(crate) async fn release(&self, request: &Release, counters: &Counters, until: Instant) {
+        let mut pause = FIRST_PAUSE;
+        while let Err(error) = self.try_release(request).await {
+            if !wait(&mut pause, until).await {
+                return counters.store_error("release", &error);
+            }
+        }
+    }
+
+    /// Sends a release once.
+    pub(crate) async fn try_release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
+        self.bounded(self.0.store_bound, self.store().release(request)).await
+    }
+
+    /// Waits for a store's answer, but no longer than `bound`, nor than the bound on every store call.
+    pub(crate) async fn bounded<R>(
+        &self,
+        bound: Duration,
+        answer: impl Future<Output = Result<R, StoreError>>,
+    ) -> Result<R, StoreError> {
+        match tokio::time::timeout(bound.min(self.0.store_bound), answer).await {
+            Ok(answer) => answer,
+            Err(elapsed) => Err(StoreError::Ambiguous(elapsed.into())),
+        }
+    }
+
+    /// The keeper of this runtime; its first claim starts it.
+    fn keeper(&self) -> Keeper {
+        let runtime = Handle::current().id();
+        let (keeper, is_new) = match self.0.keepers().entry(runtime) {
+            Entry::Occupied(running) => (running.get().clone(), false),
+            Entry::Vacant(place) => (place.insert(Keeper::default()).clone(), true),
+        };
+        // Started outside the lock: on a runtime that is shutting down the task ends at once.
+        if is_new {
+            let engine = self.downgrade();
+            keeper.start(self.downgrade(), move || {
+                if let Some(engine) = engine.upgrade() {
+                    engine.0.keepers().remove(&runtime);
+                }
+            });
+        }
+        keeper
+    }
+
+    fn downgrade(&self) -> WeakEngine {
+        WeakEngine(Arc::downgrade(&self.0))
+    }
+}
+
+impl Inner {
+    fn keepers(&self) -> MutexGuard<'_, HashMap<runtime::Id, Keeper>> {
+        self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        for keeper in self.keepers().values() {
+            keeper.ring();
+        }
+    }
+}
+
+/// An engine that may be gone.
+pub(crate) struct WeakEngine(Weak<Inner>);
+
+impl WeakEngine {
+    pub(crate) fn upgrade(&self) -> Option<Engine> {
+        self.0.upgrade().map(Engine)
+    }
+}
+
+/// A claim without an answer. Dropped, it is released by its token alone, through the keeper.
+struct Unanswered<'a> {
+    keeper: &'a Keeper,
+    request: &'a Request,
+    claim: &'a Claim,
+    counters: &'a Counters,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        let until = Instant::now() + Duration::from_millis(self.claim.lease);
+        self.keeper.release(self.request.release(self.claim.token, None), self.counters.clone(), until);
+    }
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// Waits before the next try, longer each time. `false`, at once, where there is no time for another try.
+async fn wait(pause: &mut Duration, until: Instant) -> bool {
+    if Instant::now() + *pause >= until {
+        return false;
+    }
+    tokio::time::sleep(*pause).await;
+    *pause = (*pause * 2).min(LONGEST_PAUSE);
+    true
 }
 
 impl fmt::Debug for Engine {
@@ -137,11 +287,12 @@ impl fmt::Debug for Engine {
 }
 
 /// Configures an [`Engine`].
-#[derive(Debug)]
 #[must_use = "a builder does nothing until it builds"]
 pub struct EngineBuilder {
     store: Box<dyn AnyStore>,
     policy: Policy,
+    codec: Codec,
+    migrate: Option<Box<Migrate>>,
     store_bound: Duration,
 }
 
@@ -149,6 +300,36 @@ impl EngineBuilder {
     /// The policy of operations that name none. Default: [`Policy::new`].
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// How results are encoded from now on; kept ones are read as they were written. Default: JSON.
+    pub fn codec(mut self, codec: Codec) -> Self {
+        self.codec = codec;
+        self
+    }
+
+    /// What to do with a kept result that its function's type of today cannot read: given the operation's name, the codec
+    /// and the payload, `migrate` may make a payload that it can read. Never a re-run. Default: the call gets
+    /// [`Undecodable`](crate::ErrorKind::Undecodable).
+    ///
+    /// ```
+    /// use idem_core::{Engine, MemoryStore};
+    ///
+    /// // Before, `payments.charge` returned a bare number; now it returns `{"id": …}`.
+    /// let engine = Engine::builder(MemoryStore::new())
+    ///     .migrate(|operation, _codec, payload| {
+    ///         let id = std::str::from_utf8(payload).ok()?;
+    ///         (operation == "payments.charge").then(|| format!(r#"{{"id":{id}}}"#).into_bytes())
+    ///     })
+    ///     .build()?;
+    /// # Ok::<_, idem_core::PolicyError>(())
+    /// ```
+    pub fn migrate(
+        mut self,
+        migrate: impl Fn(&str, Codec, &[u8]) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Self {
+        self.migrate = Some(Box::new(migrate));
         self
     }
 
@@ -165,8 +346,18 @@ impl EngineBuilder {
     /// [`PolicyError`], if the policy has a value out of its bounds.
     pub fn build(self) -> Result<Engine, PolicyError> {
         self.policy.validate()?;
-        let Self { store, policy, store_bound } = self;
-        Ok(Engine(Arc::new(Inner { store, policy, store_bound })))
+        Ok(self.engine())
+    }
+
+    fn engine(self) -> Engine {
+        let Self { store, policy, codec, migrate, store_bound } = self;
+        Engine(Arc::new(Inner { store, policy, codec, migrate, store_bound, keepers: Mutex::default() }))
+    }
+}
+
+impl fmt::Debug for EngineBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineBuilder").field("store", &self.store).field("policy", &self.policy).finish_non_exhaustive()
     }
 }
 
@@ -191,7 +382,7 @@ impl Request {
         }
     }
 
-    pub(crate) fn release(&self, token: Token, fence: Option<crate::record::Fence>) -> Release {
+    pub(crate) fn release(&self, token: Token, fence: Option<Fence>) -> Release {
         Release { operation: self.operation.clone(), token, fence, retention: self.policy.linger_millis() }
     }
 }

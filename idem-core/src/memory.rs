@@ -10,7 +10,7 @@ use crate::operation::Operation;
 use crate::protocol::{self, Step, Stored, Write};
 use crate::record::Record;
 use crate::store::{
-    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Store, StoreError,
+    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Renew, RenewReply, Store, StoreError,
 };
 
 /// A [`Store`] in memory: for tests, and for what need not outlive one process. It follows tokio's clock, so a paused
@@ -44,8 +44,10 @@ impl MemoryStore {
         let mut entries = self.lock();
         let stored = entries.by_text.get(operation.text()).filter(|entry| entry.ends > now);
         let Step { reply, write } = decide(stored.map(|entry| entry.stored(now)));
-        if let Write::Put { record, life } = write {
-            entries.put(operation, record, life, now);
+        match write {
+            Write::Nothing => {}
+            Write::Put { record, life } => entries.put(operation, record, life, now),
+            Write::Extend { life } => entries.extend(operation, life, now),
         }
         reply
     }
@@ -69,6 +71,12 @@ impl Entries {
         }
         self.by_text.insert(operation.text().to_owned(), Entry { record, ends });
     }
+
+    fn extend(&mut self, operation: &Operation, life: u64, now: Instant) {
+        if let Some(entry) = self.by_text.get_mut(operation.text()) {
+            entry.ends = now + Duration::from_millis(life);
+        }
+    }
 }
 
 impl Entry {
@@ -81,6 +89,10 @@ impl Entry {
 impl Store for MemoryStore {
     async fn claim(&self, request: &Claim) -> Result<ClaimReply, StoreError> {
         Ok(self.apply(&request.operation, |stored| protocol::claim(stored, request)))
+    }
+
+    async fn renew(&self, request: &Renew) -> Result<RenewReply, StoreError> {
+        Ok(self.apply(&request.operation, |stored| protocol::renew(stored, request)))
     }
 
     async fn complete(&self, request: &Complete) -> Result<CompleteReply, StoreError> {

@@ -10,6 +10,7 @@ use crate::record::Fence;
 pub struct Seen {
     pub(crate) replayed: bool,
     pub(crate) recorded: bool,
+    pub(crate) vanished: bool,
     pub(crate) attempt: u32,
     pub(crate) fence: Fence,
     pub(crate) age: Duration,
@@ -26,6 +27,13 @@ impl Seen {
     #[must_use]
     pub fn is_recorded(&self) -> bool {
         self.recorded
+    }
+
+    /// Whether the store lost this call's record while the body ran. It was written again; but in between another call
+    /// could have been told that nothing is known.
+    #[must_use]
+    pub fn had_vanished(&self) -> bool {
+        self.vanished
     }
 
     /// The attempt that made the value.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::lease::Loss;
+
 /// How an operation is run. The engine has one for all; an operation may have its own.
 ///
 /// Setters are `const` and take any value; a policy is checked where it is put to use: by
@@ -20,6 +22,19 @@ pub struct Policy {
     lease: Duration,
     retention: Duration,
     max_result: usize,
+    max_run: Option<Duration>,
+    on_lost: OnLoss,
+    on_doubt: OnLoss,
+}
+
+/// What becomes of a body whose lease is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnLoss {
+    /// It is dropped at its next await, and the call ends with [`LeaseLost`](crate::ErrorKind::LeaseLost).
+    Cancel,
+    /// It goes on. It can ask [`Attempt::lost`](crate::Attempt::lost).
+    RunOn,
 }
 
 impl Policy {
@@ -35,6 +50,9 @@ impl Policy {
             lease: Duration::from_secs(30),
             retention: Duration::from_secs(86_400),
             max_result: 1 << 20,
+            max_run: None,
+            on_lost: OnLoss::Cancel,
+            on_doubt: OnLoss::RunOn,
         }
     }
 
@@ -58,6 +76,31 @@ impl Policy {
     #[must_use]
     pub const fn max_result(mut self, bytes: usize) -> Self {
         self.max_result = bytes;
+        self
+    }
+
+    /// For how long a claim is renewed, for bodies that may hang: after that the lease runs out, and the next call takes
+    /// over. Default: for as long as the body runs.
+    #[must_use]
+    pub const fn max_run(mut self, max_run: Duration) -> Self {
+        self.max_run = Some(max_run);
+        self
+    }
+
+    /// What becomes of a body after another call followed it. Default: [`Cancel`](OnLoss::Cancel). What it would still
+    /// complete with is refused in any case.
+    #[must_use]
+    pub const fn on_lost(mut self, then: OnLoss) -> Self {
+        self.on_lost = then;
+        self
+    }
+
+    /// What becomes of a body whose lease is over by its own count, while the store cannot be asked. Default:
+    /// [`RunOn`](OnLoss::RunOn): nobody may have followed, and the completion decides. Cancelling instead turns an outage
+    /// of the store into an unknown outcome for each body that runs.
+    #[must_use]
+    pub const fn on_doubt(mut self, then: OnLoss) -> Self {
+        self.on_doubt = then;
         self
     }
 
@@ -107,6 +150,19 @@ impl Policy {
     /// How long an unfinished claim is remembered: long enough for its end to be seen as a crash.
     pub(crate) fn linger_millis(&self) -> u64 {
         self.retention_millis().max(2 * self.lease_millis())
+    }
+
+    pub(crate) const fn renewed_for(&self) -> Option<Duration> {
+        self.max_run
+    }
+
+    /// The least loss that ends a body; `None` if none does.
+    pub(crate) const fn cancelled_by(&self) -> Option<Loss> {
+        match (self.on_doubt, self.on_lost) {
+            (OnLoss::Cancel, _) => Some(Loss::Doubtful),
+            (OnLoss::RunOn, OnLoss::Cancel) => Some(Loss::Lost),
+            (OnLoss::RunOn, OnLoss::RunOn) => None,
+        }
     }
 
     pub(crate) const fn max_result_bytes(&self) -> usize {

@@ -26,6 +26,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// [`StoreError`], if there is no clear answer.
     fn claim(&self, request: &Claim) -> impl Future<Output = Result<ClaimReply, StoreError>> + Send;
 
+    /// Holds on to the caller's own claim for another lease.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`], if there is no clear answer.
+    fn renew(&self, request: &Renew) -> impl Future<Output = Result<RenewReply, StoreError>> + Send;
+
     /// Settles the caller's own claim with its result.
     ///
     /// # Errors
@@ -160,6 +167,52 @@ impl Owner {
     }
 }
 
+/// The request of [`Store::renew`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Renew {
+    /// Whose record.
+    pub operation: Operation,
+    /// The record of the claim, as it was written: its token and fence name the owner.
+    pub record: Record,
+    /// How long an unfinished claim is remembered, in milliseconds; the one of the claim.
+    pub linger: u64,
+    /// Whether a record that is absent may be written again: see [`Complete::restore`].
+    pub restore: bool,
+}
+
+impl Renew {
+    /// The renewal of what `claim` won.
+    #[must_use]
+    pub fn of(claim: Claim, grant: Grant, restore: bool) -> Self {
+        let record = claim.record(grant.fence, grant.attempt, grant.origin);
+        Self { operation: claim.operation, record, linger: claim.linger, restore }
+    }
+
+    /// Who renews; `None` if the record is none in flight.
+    #[must_use]
+    pub fn owner(&self) -> Option<Owner> {
+        match &self.record.state {
+            State::InFlight(claimed) => Some(Owner { token: claimed.token, fence: self.record.fence }),
+            State::Released(_) | State::Completed(_) => None,
+        }
+    }
+}
+
+/// The reply to [`Store::renew`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RenewReply {
+    /// The claim holds for another lease.
+    Renewed,
+    /// The record had vanished; it was written again.
+    Reasserted,
+    /// The claim is not the caller's any more, for good: another came after it, or it is settled, released or absent.
+    Lost,
+    /// The record cannot be read; nothing was written.
+    Corrupt(Corrupt),
+}
+
 /// The request of [`Store::complete`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -291,6 +344,7 @@ type Answer<'a, R> = Pin<Box<dyn Future<Output = Result<R, StoreError>> + Send +
 /// round trip.
 pub(crate) trait AnyStore: fmt::Debug + Send + Sync {
     fn claim<'a>(&'a self, request: &'a Claim) -> Answer<'a, ClaimReply>;
+    fn renew<'a>(&'a self, request: &'a Renew) -> Answer<'a, RenewReply>;
     fn complete<'a>(&'a self, request: &'a Complete) -> Answer<'a, CompleteReply>;
     fn release<'a>(&'a self, request: &'a Release) -> Answer<'a, ReleaseReply>;
 }
@@ -298,6 +352,10 @@ pub(crate) trait AnyStore: fmt::Debug + Send + Sync {
 impl<S: Store> AnyStore for S {
     fn claim<'a>(&'a self, request: &'a Claim) -> Answer<'a, ClaimReply> {
         Box::pin(Store::claim(self, request))
+    }
+
+    fn renew<'a>(&'a self, request: &'a Renew) -> Answer<'a, RenewReply> {
+        Box::pin(Store::renew(self, request))
     }
 
     fn complete<'a>(&'a self, request: &'a Complete) -> Answer<'a, CompleteReply> {

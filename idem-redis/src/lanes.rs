@@ -1,13 +1,14 @@
 //! Lanes: the store's own connections, shared by pipelining.
 //!
 //! They are made through the pool's manager (its address, credentials and TLS), but take no permit from the pool and are
-//! never among its connections: another user's `MULTI` or `BLPOP` would swallow our commands. A connection lives on the
-//! runtime that made it, so each runtime has its own.
+//! never among its connections: another user's `MULTI` or `BLPOP` would swallow our commands, and an exhausted pool would
+//! stop us. A connection lives on the runtime that made it, so each runtime has its own.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use deadpool::managed::Manager as _;
@@ -15,17 +16,28 @@ use deadpool_redis::{Manager, Pool};
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, Value};
 use tokio::runtime::{Handle, Id};
+use tokio::task::AbortHandle;
 
 use crate::error::Trouble;
 
-/// How long a reply may take before its lane counts as broken. Just under the engine's bound on a store call, so that the
-/// lane is replaced before the next one.
+/// How long a reply may take before its lane counts as broken. Just under the engine's default bound on a store call, so
+/// that the lane is replaced before the next one.
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(900);
 
 /// The lanes of one store.
 pub(crate) struct Lanes {
     pool: Pool,
-    by_runtime: Mutex<HashMap<Id, Arc<Slot>>>,
+    count: NonZeroUsize,
+    by_runtime: Arc<Mutex<HashMap<Id, Arc<RuntimeLanes>>>>,
+}
+
+/// The lanes of one runtime.
+struct RuntimeLanes {
+    shared: Box<[Slot]>,
+    next: AtomicUsize,
+    /// Of its own, so that a large replay delays no renewal.
+    keepers: Slot,
+    canary: AbortHandle,
 }
 
 /// The place of one lane: the lane comes and goes with its connection.
@@ -49,32 +61,83 @@ struct LaneState {
 }
 
 impl Lanes {
-    pub(crate) fn new(pool: Pool) -> Self {
-        Self { pool, by_runtime: Mutex::default() }
+    pub(crate) fn new(pool: Pool, count: NonZeroUsize) -> Self {
+        Self { pool, count, by_runtime: Arc::default() }
     }
 
-    /// A lane that works, as far as is known; a new one where there is none.
+    /// The next lane in turn.
     pub(crate) async fn lane(&self) -> Result<Lane, Trouble> {
-        let slot = self.slot();
-        if let Some(lane) = slot.working() {
-            return Ok(lane);
-        }
-        let _one_at_a_time = slot.connecting.lock().await;
-        if let Some(lane) = slot.working() {
-            return Ok(lane);
-        }
-        let lane = Lane::connect(self.pool.manager()).await?;
-        *lock(&slot.lane) = Some(lane.clone());
-        Ok(lane)
+        let lanes = self.of_this_runtime();
+        let turn = lanes.next.fetch_add(1, Ordering::Relaxed);
+        lanes.shared[turn % lanes.shared.len()].lane(self.pool.manager()).await
     }
 
-    fn slot(&self) -> Arc<Slot> {
-        let runtime = Handle::current().id();
-        Arc::clone(lock(&self.by_runtime).entry(runtime).or_default())
+    /// The lane that renewals take.
+    pub(crate) async fn keepers_lane(&self) -> Result<Lane, Trouble> {
+        self.of_this_runtime().keepers.lane(self.pool.manager()).await
+    }
+
+    fn of_this_runtime(&self) -> Arc<RuntimeLanes> {
+        let runtime = Handle::current();
+        if let Some(lanes) = lock(&self.by_runtime).get(&runtime.id()) {
+            return Arc::clone(lanes);
+        }
+        // Spawned outside the lock: on a runtime that is shutting down the canary ends at once, and takes the lock.
+        let canary = self.canary(&runtime);
+        let mut by_runtime = lock(&self.by_runtime);
+        let lanes = by_runtime.entry(runtime.id()).or_insert_with(|| {
+            let shared = std::iter::repeat_with(Slot::default).take(self.count.get()).collect();
+            Arc::new(RuntimeLanes { shared, next: AtomicUsize::new(0), keepers: Slot::default(), canary })
+        });
+        Arc::clone(lanes)
+    }
+
+    /// A task that does nothing but end with its runtime, and then takes the lanes of that runtime away.
+    fn canary(&self, runtime: &Handle) -> AbortHandle {
+        let end = Canary { by_runtime: Arc::downgrade(&self.by_runtime), runtime: runtime.id() };
+        let waits = async move {
+            let _end = end;
+            std::future::pending::<()>().await;
+        };
+        runtime.spawn(waits).abort_handle()
+    }
+}
+
+struct Canary {
+    by_runtime: Weak<Mutex<HashMap<Id, Arc<RuntimeLanes>>>>,
+    runtime: Id,
+}
+
+impl Drop for Canary {
+    fn drop(&mut self) {
+        if let Some(by_runtime) = self.by_runtime.upgrade() {
+            let gone = lock(&by_runtime).remove(&self.runtime);
+            drop(gone);
+        }
+    }
+}
+
+impl Drop for RuntimeLanes {
+    fn drop(&mut self) {
+        self.canary.abort();
     }
 }
 
 impl Slot {
+    /// The lane, if it works as far as is known, else a new one.
+    async fn lane(&self, manager: &Manager) -> Result<Lane, Trouble> {
+        if let Some(lane) = self.working() {
+            return Ok(lane);
+        }
+        let _one_at_a_time = self.connecting.lock().await;
+        if let Some(lane) = self.working() {
+            return Ok(lane);
+        }
+        let lane = Lane::connect(manager).await?;
+        *lock(&self.lane) = Some(lane.clone());
+        Ok(lane)
+    }
+
     fn working(&self) -> Option<Lane> {
         lock(&self.lane).clone().filter(|lane| !lane.state.spoiled.load(Ordering::Relaxed))
     }
@@ -82,10 +145,7 @@ impl Slot {
 
 impl Lane {
     async fn connect(manager: &Manager) -> Result<Self, Trouble> {
-        let mut connection = manager
-            .create()
-            .await
-            .map_err(|error| Trouble::connecting(&error))?;
+        let mut connection = manager.create().await.map_err(|error| Trouble::connecting(&error))?;
         connection.set_response_timeout(RESPONSE_TIMEOUT);
         Ok(Self { connection, state: Arc::default() })
     }
@@ -114,10 +174,10 @@ impl Lane {
 
 impl fmt::Debug for Lanes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lanes").finish_non_exhaustive()
+        f.debug_struct("Lanes").field("count", &self.count).finish_non_exhaustive()
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use idem_core::record::{Corrupt, Record};
-use idem_core::store::{Claim, ClaimReply, Complete, CompleteReply, Grant, Release, ReleaseReply, Replay};
+use idem_core::store::{Claim, ClaimReply, Complete, CompleteReply, Grant, Release, ReleaseReply, Renew, RenewReply, Replay};
 use redis::{Cmd, Value};
 
 use crate::error::{RedisCause, Trouble, word};
@@ -20,6 +20,7 @@ macro_rules! script {
 }
 
 static CLAIM: LazyLock<Script> = script!("claim");
+static RENEW: LazyLock<Script> = script!("renew");
 static COMPLETE: LazyLock<Script> = script!("complete");
 static RELEASE: LazyLock<Script> = script!("release");
 
@@ -29,18 +30,30 @@ pub(crate) async fn claim(lane: &mut Lane, key: &str, request: &Claim, first: &B
         command.arg(&first[..]).arg(request.linger).arg(request.lease);
     });
     Ok(match reply.await?.parts() {
-        ("acquired", Some(Value::BulkString(raw))) => {
-            ClaimReply::Acquired(Grant::of(&read(raw)?).ok_or_else(undeclared)?)
-        }
-        ("replay", Some(Value::BulkString(raw))) => {
-            ClaimReply::Replay(Replay::of(&read(raw)?).ok_or_else(undeclared)?)
-        }
+        ("acquired" | "replay", Some(Value::BulkString(raw))) => match read(raw) {
+            Ok(record) => recognised(&record).ok_or_else(undeclared)?,
+            Err(corrupt) => ClaimReply::Corrupt(corrupt),
+        },
         ("in_flight", Some(&Value::Int(left))) => {
             ClaimReply::InFlight { left: Duration::from_millis(left.unsigned_abs()) }
         }
         ("mismatch", None) => ClaimReply::Mismatch,
         ("stale", None) => ClaimReply::Stale,
         other => ClaimReply::Corrupt(corrupt(other)?),
+    })
+}
+
+/// `renew.lua`.
+pub(crate) async fn renew(lane: &mut Lane, key: &str, request: &Renew) -> Result<RenewReply, Trouble> {
+    let claimed = request.record.to_bytes();
+    let reply = RENEW.call(lane, key, |command| {
+        command.arg(&claimed[..]).arg(request.linger).arg(u8::from(request.restore));
+    });
+    Ok(match reply.await?.parts() {
+        ("renewed", None) => RenewReply::Renewed,
+        ("reasserted", None) => RenewReply::Reasserted,
+        ("lost", None) => RenewReply::Lost,
+        other => RenewReply::Corrupt(corrupt(other)?),
     })
 }
 
@@ -151,8 +164,13 @@ fn corrupt(reply: (&str, Option<&Value>)) -> Result<Corrupt, Trouble> {
     }
 }
 
-fn read(raw: &[u8]) -> Result<Record, Trouble> {
-    Record::from_bytes(&Bytes::copy_from_slice(raw)).map_err(|_| undeclared())
+fn read(raw: &[u8]) -> Result<Record, Corrupt> {
+    Record::from_bytes(&Bytes::copy_from_slice(raw))
+}
+
+/// What a record says to the claim that it was handed to: the state tells.
+fn recognised(record: &Record) -> Option<ClaimReply> {
+    Grant::of(record).map(ClaimReply::Acquired).or_else(|| Replay::of(record).map(ClaimReply::Replay))
 }
 
 fn undeclared() -> Trouble {

@@ -1,13 +1,14 @@
 //! The store: each verb as one command or script on a lane.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 
 use bytes::Bytes;
 use deadpool_redis::{Config, Pool, Runtime};
 use idem_core::protocol;
 use idem_core::record::{Corrupt, Record};
 use idem_core::store::{
-    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Store, StoreError,
+    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Renew, RenewReply, Store, StoreError,
 };
 use redis::Value;
 
@@ -18,8 +19,8 @@ use crate::scripts;
 
 /// Keeps records on a Redis (6.2 or later) or Valkey server.
 ///
-/// It connects through a pool's manager but takes none of the pool's connections: it has one of its own per runtime.
-/// Nothing is sent before the first call.
+/// It connects through a pool's manager but takes none of the pool's connections: it has its own, three per runtime
+/// unless the builder says otherwise. Nothing is sent before the first call.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), idem_redis::BuildError> {
@@ -35,8 +36,7 @@ impl RedisStore {
     /// A store on the server of `pool`, its keys under the prefix `idem`.
     #[must_use]
     pub fn new(pool: Pool) -> Self {
-        let keyspace = Keyspace::default();
-        Self { lanes: Lanes::new(pool), keyspace }
+        Self { lanes: Lanes::new(pool, DEFAULT_LANES), keyspace: Keyspace::default() }
     }
 
     /// A store on the server at `url`, as in `redis://user:password@host:6379/0`.
@@ -50,7 +50,7 @@ impl RedisStore {
 
     /// A store on the server of `pool`, to be configured.
     pub fn builder(pool: Pool) -> RedisStoreBuilder {
-        RedisStoreBuilder { pool, prefix: None }
+        RedisStoreBuilder { pool, prefix: None, lanes: DEFAULT_LANES }
     }
 
     /// The command that wins most claims: one round trip, no script. `None` leaves the decision to `claim.lua`.
@@ -98,6 +98,11 @@ impl Store for RedisStore {
         Ok(scripts::claim(&mut lane, &key, request, &first).await?)
     }
 
+    async fn renew(&self, request: &Renew) -> Result<RenewReply, StoreError> {
+        let mut lane = self.lanes.keepers_lane().await?;
+        Ok(scripts::renew(&mut lane, &self.keyspace.key(&request.operation), request).await?)
+    }
+
     async fn complete(&self, request: &Complete) -> Result<CompleteReply, StoreError> {
         let mut lane = self.lanes.lane().await?;
         Ok(scripts::complete(&mut lane, &self.keyspace.key(&request.operation), request).await?)
@@ -120,12 +125,22 @@ impl fmt::Debug for RedisStore {
 pub struct RedisStoreBuilder {
     pool: Pool,
     prefix: Option<String>,
+    lanes: NonZeroUsize,
 }
+
+/// Two connections keep a server busy from two cores and more; a third is the keeper's.
+const DEFAULT_LANES: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
 impl RedisStoreBuilder {
     /// What all keys begin with. Default: `idem`. Different environments on one server need different prefixes.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
+        self
+    }
+
+    /// How many connections the calls share on each runtime, beside the keeper's one. Default: 2.
+    pub fn lanes(mut self, lanes: NonZeroUsize) -> Self {
+        self.lanes = lanes;
         self
     }
 
@@ -136,13 +151,13 @@ impl RedisStoreBuilder {
     /// [`BuildError::Prefix`], if the prefix is empty or holds a brace, white space or a control character.
     pub fn build(self) -> Result<RedisStore, BuildError> {
         let keyspace = self.prefix.map_or_else(|| Ok(Keyspace::default()), Keyspace::new)?;
-        Ok(RedisStore { lanes: Lanes::new(self.pool), keyspace })
+        Ok(RedisStore { lanes: Lanes::new(self.pool, self.lanes), keyspace })
     }
 }
 
 impl fmt::Debug for RedisStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisStoreBuilder").field("prefix", &self.prefix).finish_non_exhaustive()
+        f.debug_struct("RedisStoreBuilder").field("prefix", &self.prefix).field("lanes", &self.lanes).finish_non_exhaustive()
     }
 }
 

@@ -7,10 +7,12 @@
 mod claim;
 mod complete;
 mod release;
+mod renew;
 
 pub use claim::{claim, recognise};
 pub use complete::complete;
 pub use release::release;
+pub use renew::renew;
 
 use crate::record::{Corrupt, Record};
 
@@ -42,6 +44,11 @@ pub enum Write {
         /// The new record.
         record: Record,
         /// Its life in milliseconds.
+        life: u64,
+    },
+    /// The record stays as it is and lives anew.
+    Extend {
+        /// Its life in milliseconds, from now.
         life: u64,
     },
 }
