@@ -34,7 +34,7 @@ local function below(a, b)
 end
 
 local key, proposed, linger, lease = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
-local claimed, origin = proposed, 'f'
+local claimed = proposed
 
 local raw = redis.call('GET', key)
 if raw then
@@ -57,6 +57,7 @@ if raw then
     end
     return {'stale'}
   end
+  local origin = 'r'
   if state == 'I' then
     local left = redis.call('PTTL', key)
     if left < 0 then
@@ -67,8 +68,6 @@ if raw then
       return {'in_flight', math.min(left, lease)}
     end
     origin = 't'
-  else
-    origin = 'r'
   end
 
   local fence, attempt = string.sub(raw, 5, 15), string.sub(raw, 16, 18)
