@@ -22,7 +22,7 @@ const MARKER: &str = "test-support-monitor";
 
 /// Listens to all that a server executes (`MONITOR`).
 ///
-/// Every method that returns commands first sends a marker and waits for it in the stream. Redis executes one command after the other, so whatever was
+/// Every method that returns commands first sends a marker and waits for it in the stream. Redis executes one command after the other, so what was
 /// answered before such a call is in its result, without a pause. Commands of [`RedisServer::command`] count like those of any other client.
 #[derive(Debug)]
 pub struct Monitor {
@@ -61,12 +61,7 @@ impl Monitor {
             let shared = Arc::clone(&shared);
             move || listen(reader, &shared)
         })?;
-        Ok(Self {
-            port,
-            stream,
-            shared,
-            reader: Some(reader),
-        })
+        Ok(Self { port, stream, shared, reader: Some(reader) })
     }
 
     /// The commands that clients sent since the start or the last [`take`](Self::take), in the order of execution; not those that scripts ran.
@@ -107,10 +102,7 @@ impl Monitor {
                 return Err(Error::MonitorEnded(why.clone()));
             }
             let Some(left) = SYNC_LIMIT.checked_sub(start.elapsed()) else {
-                return Err(Error::Timeout {
-                    what: "a marker in the monitor's stream",
-                    limit: SYNC_LIMIT,
-                });
+                return Err(Error::Timeout { what: "a marker in the monitor's stream", limit: SYNC_LIMIT });
             };
             heard = self.shared.wait(heard, left);
         }
@@ -167,8 +159,5 @@ fn marker_of(command: &Command) -> Option<String> {
 }
 
 fn of_clients(commands: Vec<Command>) -> Vec<Command> {
-    commands
-        .into_iter()
-        .filter(|command| !command.is_from_script())
-        .collect()
+    commands.into_iter().filter(|command| !command.is_from_script()).collect()
 }

@@ -4,13 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 /// Where packages put programs, for a `PATH` that has been cut short.
-const USUAL_PLACES: [&str; 5] = [
-    "/usr/bin",
-    "/usr/local/bin",
-    "/opt/homebrew/bin",
-    "/usr/sbin",
-    "/snap/bin",
-];
+const USUAL_PLACES: [&str; 5] = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/usr/sbin", "/snap/bin"];
 
 /// The first program of this name on `PATH`, else one in the usual places.
 #[must_use]

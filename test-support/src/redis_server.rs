@@ -102,12 +102,7 @@ impl Builder {
             let port = free_port()?;
             match launch.run(port, Readiness::Serving) {
                 Ok(process) => {
-                    return Ok(RedisServer {
-                        process: Mutex::new(Some(process)),
-                        launch,
-                        port,
-                        dir,
-                    });
+                    return Ok(RedisServer { process: Mutex::new(Some(process)), launch, port, dir });
                 }
                 Err(Error::PortTaken(_)) => lost_port = port,
                 Err(other) => return Err(other),
@@ -125,12 +120,7 @@ impl RedisServer {
 
     /// Options first, then [`Builder::start`].
     pub fn builder() -> Builder {
-        Builder {
-            program: None,
-            args: Vec::new(),
-            envs: Vec::new(),
-            start_limit: START_LIMIT,
-        }
+        Builder { program: None, args: Vec::new(), envs: Vec::new(), start_limit: START_LIMIT }
     }
 
     /// Where clients connect, as `redis://127.0.0.1:<port>`. It stays the same over restarts.
@@ -190,7 +180,8 @@ impl RedisServer {
     }
 
     /// As [`restart`](Self::restart), but returns as soon as the server answers, which may be with `LOADING` for as long as its data take (see the
-    /// directives `key-load-delay` and `loading-process-events-interval-bytes`).
+    /// directives `key-load-delay` and `loading-process-events-interval-bytes`, and turn off `rdbcompression`, else the data
+    /// rarely fill that interval).
     pub fn restart_while_loading(&self) -> Result<(), Error> {
         self.run_again(Readiness::Answering)
     }

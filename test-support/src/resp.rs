@@ -69,9 +69,7 @@ impl Client {
         stream.set_read_timeout(Some(reply_limit))?;
         stream.set_write_timeout(Some(reply_limit))?;
         stream.set_nodelay(true)?;
-        Ok(Self {
-            stream: BufReader::new(stream),
-        })
+        Ok(Self { stream: BufReader::new(stream) })
     }
 
     /// Sends one command and waits for its reply. An error of the server is a [`Reply::Error`], not an [`Error`].
@@ -121,10 +119,7 @@ fn read_reply(stream: &mut impl BufRead) -> Result<Reply, Error> {
         "$" => read_bulk(stream, number(rest)?).map(Reply::Bulk),
         "*" => match number(rest)? {
             -1 => Ok(Reply::Bulk(None)),
-            count => (0..count)
-                .map(|_| read_reply(stream))
-                .collect::<Result<_, _>>()
-                .map(Reply::Array),
+            count => (0..count).map(|_| read_reply(stream)).collect::<Result<_, _>>().map(Reply::Array),
         },
         _ => Err(Error::Protocol(line)),
     }
@@ -152,8 +147,7 @@ pub(crate) fn read_line(stream: &mut impl BufRead) -> Result<String, Error> {
 }
 
 fn number(text: &str) -> Result<i64, Error> {
-    text.parse()
-        .map_err(|_| Error::Protocol(format!("not a number: {text:?}")))
+    text.parse().map_err(|_| Error::Protocol(format!("not a number: {text:?}")))
 }
 
 #[cfg(test)]
@@ -167,20 +161,13 @@ mod tests {
     #[test]
     fn every_kind_of_reply_is_read() {
         assert_eq!(parse(b"+OK\r\n").unwrap(), Reply::Simple("OK".into()));
-        assert_eq!(
-            parse(b"-ERR no\r\n").unwrap(),
-            Reply::Error("ERR no".into())
-        );
+        assert_eq!(parse(b"-ERR no\r\n").unwrap(), Reply::Error("ERR no".into()));
         assert_eq!(parse(b":-7\r\n").unwrap(), Reply::Int(-7));
         assert_eq!(parse(b"$-1\r\n").unwrap(), Reply::Bulk(None));
         assert_eq!(parse(b"*-1\r\n").unwrap(), Reply::Bulk(None));
         assert_eq!(
             parse(b"*3\r\n$4\r\na\r\nb\r\n*0\r\n:1\r\n").unwrap(),
-            Reply::Array(vec![
-                Reply::Bulk(Some(b"a\r\nb".to_vec())),
-                Reply::Array(vec![]),
-                Reply::Int(1)
-            ])
+            Reply::Array(vec![Reply::Bulk(Some(b"a\r\nb".to_vec())), Reply::Array(vec![]), Reply::Int(1)])
         );
     }
 

@@ -26,10 +26,7 @@ pub fn wait_until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool 
 /// When it does not within `limit`; the panic points at the caller. Choose a generous limit: it costs time only when the test fails.
 #[track_caller]
 pub fn expect_within(limit: Duration, condition: impl FnMut() -> bool) {
-    assert!(
-        wait_until(limit, condition),
-        "the condition did not hold within {limit:?}"
-    );
+    assert!(wait_until(limit, condition), "the condition did not hold within {limit:?}");
 }
 
 #[cfg(test)]

@@ -20,11 +20,7 @@ fn a_killed_owner_takes_its_server_along() {
         }
     }
     let mut owner = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "a_killed_owner_takes_its_server_along",
-            "--nocapture",
-        ])
+        .args(["--exact", "a_killed_owner_takes_its_server_along", "--nocapture"])
         .env(OWNER, "1")
         .stdout(Stdio::piped())
         .spawn()
@@ -41,7 +37,5 @@ fn a_killed_owner_takes_its_server_along() {
 
     owner.kill().unwrap();
     owner.wait().unwrap();
-    expect_within(Duration::from_secs(20), || {
-        Client::connect(port).is_err() && !dir.exists()
-    });
+    expect_within(Duration::from_secs(20), || Client::connect(port).is_err() && !dir.exists());
 }

@@ -65,10 +65,7 @@ fn every_command_of_many_clients_is_heard() {
             scope.spawn(|| monitor.sync().unwrap());
         }
     });
-    assert_eq!(
-        server.command(&["GET", "n"]).unwrap().text().unwrap(),
-        "1000"
-    );
+    assert_eq!(server.command(&["GET", "n"]).unwrap().text().unwrap(), "1000");
     for monitor in [&monitor, &second] {
         let heard = monitor.take().unwrap();
         assert_eq!(heard.iter().filter(|c| c.name() == "INCR").count(), 1000);
@@ -83,9 +80,6 @@ fn a_monitor_whose_server_died_says_so() {
     let monitor = Monitor::start(&server).unwrap();
     server.kill().unwrap();
     server.restart().unwrap();
-    assert_eq!(
-        server.command(&["SET", "k", "v"]).unwrap(),
-        Reply::Simple("OK".into())
-    );
+    assert_eq!(server.command(&["SET", "k", "v"]).unwrap(), Reply::Simple("OK".into()));
     assert!(matches!(monitor.take(), Err(Error::MonitorEnded(_))));
 }

@@ -10,9 +10,7 @@ use crate::setup;
 const EXAMPLE: [&str; 4] = ["--package", "idem-rs", "--example", "payments"];
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Uses the Redis at REDIS_URL if that is set, else private servers of its own."
-)]
+#[command(after_help = "Uses the Redis at REDIS_URL if that is set, else private servers of its own.")]
 pub(crate) struct Args {
     /// Print one JSON object to standard output, and nothing else there
     #[arg(long)]
@@ -21,11 +19,7 @@ pub(crate) struct Args {
 
 /// Comes back only on failure: the example takes the place of this process, so its exit status is ours and a signal meant for us reaches it.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
-    let server = if setup::is_set("REDIS_URL") {
-        None
-    } else {
-        Some(setup::redis_server()?)
-    };
+    let server = if setup::is_set("REDIS_URL") { None } else { Some(setup::redis_server()?) };
     // First and by itself, so that a long first build shows its progress while the demo's own run stays quiet.
     if !status(cargo(&["build"]).args(EXAMPLE))?.success() {
         return Ok(ExitCode::FAILURE);
@@ -38,8 +32,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     if let Some(server) = server {
         demo.env("IDEM_REDIS_SERVER", server);
     }
-    Err(Error::Run {
-        source: demo.exec(),
-        program: "the example payments".into(),
-    })
+    Err(Error::Run { source: demo.exec(), program: "the example payments".into() })
 }

@@ -9,10 +9,7 @@ pub(crate) enum Error {
     #[error(
         "{program} is missing and cannot be installed here: install it (on Debian: `sudo apt-get install {package}`) and run this command again"
     )]
-    Missing {
-        program: &'static str,
-        package: &'static str,
-    },
+    Missing { program: &'static str, package: &'static str },
     #[error("cannot run {program}: {source}")]
     Run { program: String, source: io::Error },
 }

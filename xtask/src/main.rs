@@ -1,17 +1,14 @@
 //! The project's own commands: `cargo xtask demo | test`.
 //!
-//! Each command has a file of its own; what they need of the machine is in `setup`. Standard output carries results only, progress and complaints go to
-//! standard error. Exit status: 0 all well, 1 something failed, 2 the machine lacks what cannot be installed here (and, from clap, a wrong call).
+//! Each command has a file of its own; what they need of the machine is in `setup`. Standard output carries results only, progress and complaints go
+//! to standard error. Exit status: 0 all well, 1 something failed, 2 the machine lacks what cannot be installed here (and, from clap, a wrong call).
 
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command line tool talks through them"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool talks through them")]
 
 mod cargo;
 mod demo;
 mod error;
+mod lua;
 mod setup;
 mod test;
 

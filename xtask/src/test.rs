@@ -1,17 +1,15 @@
 //! `cargo xtask test`: every check of this repository, each as a process of its own.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
-use crate::cargo::{cargo, status, workspace_root};
+use crate::cargo::{cargo, status};
 use crate::error::Error;
+use crate::lua;
 use crate::setup;
-
-const LUA_DIR: &str = "idem-redis/lua";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -59,26 +57,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         .filter(|step| args.only.is_empty() || args.only.contains(step))
         .collect();
     // Before the first step: minutes of lints are no use to somebody whose machine cannot run the tests.
-    let server = if steps.contains(&Step::Test) {
-        Some(setup::redis_server()?)
-    } else {
-        None
-    };
+    let server = if steps.contains(&Step::Test) { Some(setup::redis_server()?) } else { None };
     let mut reports = Vec::new();
     for step in steps {
         let start = Instant::now();
         let outcome = run_step(step, server.as_ref())?;
-        reports.push(Report {
-            step,
-            outcome,
-            took: start.elapsed(),
-        });
+        reports.push(Report { step, outcome, took: start.elapsed() });
     }
     print!("{}", summary(&reports));
-    if reports
-        .iter()
-        .any(|report| report.outcome == Outcome::Failed)
-    {
+    if reports.iter().any(|report| report.outcome == Outcome::Failed) {
         Ok(ExitCode::FAILURE)
     } else {
         Ok(ExitCode::SUCCESS)
@@ -87,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
 
 fn run_step(step: Step, server: Option<&PathBuf>) -> Result<Outcome, Error> {
     let mut commands = match step {
-        Step::Lua => match lua_command() {
+        Step::Lua => match lua::lint() {
             Ok(command) => vec![command],
             Err(missing) => {
                 eprintln!("\nxtask: SKIPPED {}: {missing}", step.name());
@@ -122,59 +109,18 @@ fn cargo_commands(step: Step) -> Vec<Command> {
             command.args(["--", "-D", "warnings"]);
             vec![command]
         }
-        Step::Features => vec![
-            facade(&[]),
-            facade(&["--features", "macros"]),
-            facade(&["--features", "redis"]),
-        ],
+        Step::Features => vec![facade(&[]), facade(&["--features", "macros"]), facade(&["--features", "redis"])],
         Step::Doc => {
             let mut command = cargo(&["doc", "--workspace", "--no-deps", "--all-features"]);
             command.env("RUSTDOCFLAGS", "-D warnings");
             vec![command]
         }
-        Step::Test => vec![cargo(&[
-            "test",
-            "--workspace",
-            "--all-features",
-            "--no-fail-fast",
-        ])],
+        Step::Test => vec![cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])],
     }
-}
-
-/// Scripts see a few globals of Redis and own none.
-fn lua_command() -> Result<Command, Error> {
-    let mut command = Command::new(setup::luacheck()?);
-    command
-        .current_dir(workspace_root())
-        .args(lua_files(&workspace_root().join(LUA_DIR)))
-        .args(["--no-config", "--no-color", "--max-line-length", "120"])
-        .args(["--std", "lua51"])
-        .args(["--read-globals", "redis", "KEYS", "ARGV"]);
-    Ok(command)
-}
-
-/// The scripts in `dir`. Where there are none the answer is a file that does not exist, for the linter to fail on: with nothing, or with an empty
-/// directory, it would be content.
-fn lua_files(dir: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir(dir)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "lua"))
-        .collect();
-    files.sort();
-    if files.is_empty() {
-        files.push(dir.join("*.lua"));
-    }
-    files
 }
 
 fn shown(command: &Command) -> String {
-    let mut line = PathBuf::from(command.get_program())
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let mut line = PathBuf::from(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
     for arg in command.get_args() {
         line.push(' ');
         line.push_str(&arg.to_string_lossy());
@@ -201,8 +147,7 @@ fn summary(reports: &[Report]) -> String {
 impl Step {
     /// As in `--only`.
     fn name(self) -> String {
-        self.to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().to_owned())
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
@@ -212,11 +157,7 @@ mod tests {
 
     #[test]
     fn the_summary_has_a_line_for_each_step() {
-        let report = |step, outcome, tenths: u64| Report {
-            step,
-            outcome,
-            took: Duration::from_millis(tenths * 100),
-        };
+        let report = |step, outcome, tenths: u64| Report { step, outcome, took: Duration::from_millis(tenths * 100) };
         let skipped = Outcome::Skipped("no luacheck".into());
         let text = summary(&[
             report(Step::Fmt, Outcome::Passed, 4),

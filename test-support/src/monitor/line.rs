@@ -72,11 +72,7 @@ fn parse(line: &str) -> Option<Command> {
     // The last word of an address may hold a bracket of its own (`[::1]:6379`); the quote after it cannot be part of it.
     let (origin, words) = rest.split_once("] \"")?;
     let (database, source) = origin.split_once(' ')?;
-    Some(Command {
-        database: database.parse().ok()?,
-        source: source.to_owned(),
-        words: unquote_all(words)?,
-    })
+    Some(Command { database: database.parse().ok()?, source: source.to_owned(), words: unquote_all(words)? })
 }
 
 /// Reads `first" "second" "third"`: the opening quote of the first word is gone already.
@@ -116,9 +112,7 @@ fn unquote(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 }
 
 fn hex(digit: u8) -> Option<u8> {
-    char::from(digit)
-        .to_digit(16)
-        .and_then(|value| u8::try_from(value).ok())
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
 #[cfg(test)]
@@ -131,8 +125,7 @@ mod tests {
 
     #[test]
     fn a_clients_command() {
-        let command =
-            Command::parse(r#"+1339518083.107412 [3 127.0.0.1:60866] "get" "a key" """#).unwrap();
+        let command = Command::parse(r#"+1339518083.107412 [3 127.0.0.1:60866] "get" "a key" """#).unwrap();
         assert_eq!(command.name(), "GET");
         assert_eq!(command.words(), [&b"get"[..], b"a key", b""]);
         assert_eq!(command.database(), 3);
@@ -173,10 +166,7 @@ mod tests {
             r#"1.2 [0 lua] "\xg0""#,
             r#"1.2 [x lua] "a""#,
         ] {
-            assert!(
-                matches!(Command::parse(line), Err(Error::Protocol(_))),
-                "{line}"
-            );
+            assert!(matches!(Command::parse(line), Err(Error::Protocol(_))), "{line}");
         }
     }
 }

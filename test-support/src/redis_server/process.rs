@@ -50,10 +50,7 @@ pub(super) struct Process {
 impl Launch {
     /// Starts a server on `port` and waits until it is ready.
     pub(super) fn run(&self, port: u16, readiness: Readiness) -> Result<Process, Error> {
-        let log = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(self.log_path())?;
+        let log = OpenOptions::new().create(true).append(true).open(self.log_path())?;
         let log_start = log.metadata()?.len();
         let child = Command::new(&self.program)
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
@@ -66,27 +63,15 @@ impl Launch {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
-            .map_err(|source| Error::Spawn {
-                program: self.program.clone(),
-                source,
-            })?;
+            .map_err(|source| Error::Spawn { program: self.program.clone(), source })?;
         // From here on `Drop` ends the child on every way out.
-        let mut process = Process {
-            lifeline: None,
-            child,
-        };
+        let mut process = Process { lifeline: None, child };
         process.lifeline = Some(Lifeline::tie(process.id(), &self.dir)?);
         self.await_ready(&mut process, port, readiness, log_start)?;
         Ok(process)
     }
 
-    fn await_ready(
-        &self,
-        process: &mut Process,
-        port: u16,
-        readiness: Readiness,
-        log_start: u64,
-    ) -> Result<(), Error> {
+    fn await_ready(&self, process: &mut Process, port: u16, readiness: Readiness, log_start: u64) -> Result<(), Error> {
         let start = Instant::now();
         while start.elapsed() < self.start_limit {
             if process.state()?.as_ref().is_some_and(has_ended) {
@@ -99,18 +84,12 @@ impl Launch {
                 Probe::Loading | Probe::Silent => thread::sleep(PAUSE),
             }
         }
-        Err(Error::Timeout {
-            what: "the start of redis-server",
-            limit: self.start_limit,
-        })
+        Err(Error::Timeout { what: "the start of redis-server", limit: self.start_limit })
     }
 
     fn early_end(&self, status: ExitStatus, port: u16, log_start: u64) -> Error {
         let log = self.log().unwrap_or_default();
-        let log = usize::try_from(log_start)
-            .ok()
-            .and_then(|from| log.get(from..))
-            .unwrap_or(&log);
+        let log = usize::try_from(log_start).ok().and_then(|from| log.get(from..)).unwrap_or(&log);
         if log.contains("Address already in use") {
             Error::PortTaken(port)
         } else {
@@ -159,11 +138,7 @@ impl Process {
         self.signal(Signal::CONT)
     }
 
-    fn await_state(
-        &self,
-        what: &'static str,
-        reached: impl Fn(&WaitIdStatus) -> bool,
-    ) -> Result<(), Error> {
+    fn await_state(&self, what: &'static str, reached: impl Fn(&WaitIdStatus) -> bool) -> Result<(), Error> {
         let mut failure = None;
         let in_time = wait_until(STOP_LIMIT, || match self.state() {
             Ok(state) => state.as_ref().is_some_and(&reached),
@@ -182,10 +157,7 @@ impl Process {
 
     /// Whether the process has stopped or ended; `None` while it runs. It looks without reaping, so that the number stays taken until `Drop`.
     fn state(&self) -> Result<Option<WaitIdStatus>, Error> {
-        let options = WaitIdOptions::EXITED
-            | WaitIdOptions::STOPPED
-            | WaitIdOptions::NOHANG
-            | WaitIdOptions::NOWAIT;
+        let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(self.pid()?), options).map_err(io::Error::from)?)
     }
 
@@ -202,10 +174,7 @@ impl Process {
     }
 
     fn pid(&self) -> Result<Pid, Error> {
-        i32::try_from(self.id())
-            .ok()
-            .and_then(Pid::from_raw)
-            .ok_or(Error::NotRunning)
+        i32::try_from(self.id()).ok().and_then(Pid::from_raw).ok_or(Error::NotRunning)
     }
 }
 
