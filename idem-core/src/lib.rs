@@ -11,6 +11,8 @@ mod call;
 mod claim;
 mod clock;
 mod codec;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod digits;
 mod engine;
 mod error;

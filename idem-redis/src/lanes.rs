@@ -5,10 +5,11 @@
 //! stop us. A connection lives on the runtime that made it, so each runtime has its own.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use deadpool::managed::Manager as _;
@@ -37,7 +38,7 @@ struct RuntimeLanes {
     next: AtomicUsize,
     /// Of its own, so that a large replay delays no renewal.
     keepers: Slot,
-    canary: AbortHandle,
+    canary: OnceLock<AbortHandle>,
 }
 
 /// The place of one lane: the lane comes and goes with its connection.
@@ -79,17 +80,15 @@ impl Lanes {
 
     fn of_this_runtime(&self) -> Arc<RuntimeLanes> {
         let runtime = Handle::current();
-        if let Some(lanes) = lock(&self.by_runtime).get(&runtime.id()) {
-            return Arc::clone(lanes);
-        }
+        let (lanes, is_new) = match lock(&self.by_runtime).entry(runtime.id()) {
+            Entry::Occupied(lanes) => (Arc::clone(lanes.get()), false),
+            Entry::Vacant(place) => (Arc::clone(place.insert(RuntimeLanes::new(self.count))), true),
+        };
         // Spawned outside the lock: on a runtime that is shutting down the canary ends at once, and takes the lock.
-        let canary = self.canary(&runtime);
-        let mut by_runtime = lock(&self.by_runtime);
-        let lanes = by_runtime.entry(runtime.id()).or_insert_with(|| {
-            let shared = std::iter::repeat_with(Slot::default).take(self.count.get()).collect();
-            Arc::new(RuntimeLanes { shared, next: AtomicUsize::new(0), keepers: Slot::default(), canary })
-        });
-        Arc::clone(lanes)
+        if is_new {
+            let _ = lanes.canary.set(self.canary(&runtime));
+        }
+        lanes
     }
 
     /// A task that does nothing but end with its runtime, and then takes the lanes of that runtime away.
@@ -117,9 +116,22 @@ impl Drop for Canary {
     }
 }
 
+impl RuntimeLanes {
+    fn new(count: NonZeroUsize) -> Arc<Self> {
+        Arc::new(Self {
+            shared: std::iter::repeat_with(Slot::default).take(count.get()).collect(),
+            next: AtomicUsize::new(0),
+            keepers: Slot::default(),
+            canary: OnceLock::new(),
+        })
+    }
+}
+
 impl Drop for RuntimeLanes {
     fn drop(&mut self) {
-        self.canary.abort();
+        if let Some(canary) = self.canary.get() {
+            canary.abort();
+        }
     }
 }
 
