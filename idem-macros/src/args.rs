@@ -22,8 +22,7 @@ pub(crate) struct Args {
 }
 
 /// Every keyword there is, for the error about one that is not.
-const KEYWORDS: &str =
-    "`key`, `name`, `scope`, `skip`, `skip_all`, `retention`, `lease`, `engine`, `crate`";
+const KEYWORDS: &str = "`key`, `name`, `scope`, `skip`, `skip_all`, `retention`, `lease`, `engine`, `crate`";
 
 impl Parse for Args {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
@@ -218,17 +217,14 @@ mod tests {
 
     #[test]
     fn durations_are_a_number_and_a_unit() {
-        for (text, expected) in [
-            ("250ms", 250),
-            ("30s", 30_000),
-            ("10m", 600_000),
-            ("24h", 86_400_000),
-            ("7d", 604_800_000),
-            ("0s", 0),
-        ] {
+        for (text, expected) in
+            [("250ms", 250), ("30s", 30_000), ("10m", 600_000), ("24h", 86_400_000), ("7d", 604_800_000), ("0s", 0)]
+        {
             assert_eq!(millis(text), Some(expected), "{text}");
         }
-        for text in ["", "s", "30", "30 s", "-1s", "1.5h", "1h30m", "1M", "1w", "99999999999999999999s", "999999999999d"] {
+        for text in
+            ["", "s", "30", "30 s", "-1s", "1.5h", "1h30m", "1M", "1w", "99999999999999999999s", "999999999999d"]
+        {
             assert_eq!(millis(text), None, "{text}");
         }
     }

@@ -105,10 +105,12 @@ fn expand_idempotent(args: TokenStream, item: TokenStream) -> Result<TokenStream
     Ok(expand::expand(&operation))
 }
 
-/// The expansion, or the error beside the item as it was: whoever calls the function then gets no second error.
+/// The expansion, or the error beside the item as it was, so that the one mistake gives one message: callers still find
+/// the function, and what only our arguments mention is not reported as unused.
 fn tokens_or_error(expansion: Result<TokenStream>, item: TokenStream) -> TokenStream {
     expansion.unwrap_or_else(|error| {
         let mut tokens = error.to_compile_error();
+        tokens.extend(quote::quote!(#[allow(unused_variables)]));
         tokens.extend(item);
         tokens
     })

@@ -5,8 +5,8 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{
-    Error, Expr, GenericArgument, Ident, LitStr, Path, PathArguments, PathSegment, Result, ReturnType, Type, TypeReference,
-    parse_quote,
+    Error, Expr, GenericArgument, Ident, LitStr, Path, PathArguments, PathSegment, Result, ReturnType, Type,
+    TypeReference, parse_quote,
 };
 
 use crate::args::{Args, Duration, Flag, Given, Names};
@@ -89,21 +89,21 @@ fn require_async(function: &Function) -> Result<()> {
     if sig.asyncness.is_some() {
         return Ok(());
     }
-    let hint = match &sig.output {
-        ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => "; an impl may use `async fn` for it",
-        // What `#[async_trait]`, which always expands first, makes of an `async fn`.
-        ReturnType::Type(_, ty) if is_pinned_box(ty) => "; `#[async_trait]` is not supported yet, native `async fn` is",
-        _ => "",
+    let sentence = match &sig.output {
+        // It always expands first, and this is what it makes of an `async fn`.
+        ReturnType::Type(_, ty) if is_pinned(ty) => {
+            "`#[idempotent]` cannot be used under `#[async_trait]` yet: write the trait with a native `async fn`"
+        }
+        ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => {
+            "`#[idempotent]` needs an `async fn`: it waits for the store before and after the body; write `async fn`, \
+             also for a trait's `-> impl Future`"
+        }
+        _ => "`#[idempotent]` needs an `async fn`: it waits for the store before and after the body; write `async fn`",
     };
-    Err(Error::new(
-        sig.fn_token.span,
-        format!(
-            "`#[idempotent]` needs an `async fn`: it waits for the store before and after the body; write `async fn`{hint}"
-        ),
-    ))
+    Err(Error::new(sig.fn_token.span, sentence))
 }
 
-fn is_pinned_box(ty: &Type) -> bool {
+fn is_pinned(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Pin"))
 }
 
@@ -236,10 +236,7 @@ fn check_durations(retention: Option<&Given<Duration>>, lease: Option<&Given<Dur
     {
         return Err(Error::new(
             lease.literal.span(),
-            format!(
-                "a `lease` is shorter than the `retention`, which is \"{}\" here",
-                retention.literal.value()
-            ),
+            format!("a `lease` is shorter than the `retention`, which is \"{}\" here", retention.literal.value()),
         ));
     }
     Ok(())

@@ -137,7 +137,9 @@ mod tests {
         ] {
             assert!(words(expr).mention(&id), "{expr}");
         }
-        for expr in ["1", "x.id", "x.id()", "ids", "\"id\"", "\"order-{id}\"", "format!(\"{ids}\")", "format!(\"id\")", "N"] {
+        for expr in
+            ["1", "x.id", "x.id()", "ids", "\"id\"", "\"order-{id}\"", "format!(\"{ids}\")", "format!(\"id\")", "N"]
+        {
             assert!(!words(expr).mention(&id), "{expr}");
         }
     }

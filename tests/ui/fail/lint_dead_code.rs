@@ -1,4 +1,4 @@
-#![deny(warnings)]
+#![deny(dead_code)]
 
 use idem::idempotent;
 

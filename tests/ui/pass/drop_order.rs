@@ -14,20 +14,21 @@ impl Drop for Noisy {
 }
 
 macro_rules! twice {
-    ($($item:tt)*) => {
+    (#[$attribute:meta] $($item:tt)*) => {
         mod annotated {
-            use super::*;
-            #[idempotent(key = id, skip_all)]
+            use super::{Error, Noisy, Rc, idempotent};
+            #[$attribute]
             $($item)*
         }
         mod plain {
-            use super::*;
+            use super::{Error, Noisy, Rc};
             $($item)*
         }
     };
 }
 
 twice! {
+    #[idempotent(key = id, skip_all)]
     pub async fn run(id: u8, a: Noisy, _b: Noisy, (c, d): (Noisy, Noisy), mut e: Noisy) -> Result<u8, Error> {
         let _local = Noisy("local", Rc::clone(&a.1));
         tokio::task::yield_now().await;

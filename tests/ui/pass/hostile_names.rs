@@ -8,7 +8,7 @@ use ::idem::{Engine, idempotent};
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 // All that an expansion might lean on means something else here.
-#[allow(dead_code)]
+#[allow(dead_code, non_upper_case_globals)]
 mod hostile {
     pub mod std {}
     pub mod core {}
@@ -55,16 +55,17 @@ async fn all(SITE: u8, call: u8, (body, ret): (u8, u8), returns: u8, r#match: u8
     ::core::result::Result::Ok(SITE + call + body + ret + returns + r#match)
 }
 
-#[::tokio::main(flavor = "current_thread")]
-async fn main() {
-    ::idem::with_engine(Engine::in_memory(), async {
-        each().await;
-        let runs = RUNS.load(SeqCst);
-        each().await;
-        assert_eq!(RUNS.load(SeqCst), runs);
-        assert_eq!(all(1, 2, (3, 4), 5, 6, 7, 8).await.ok(), ::core::option::Option::Some(21));
-        assert_eq!(all(1, 2, (3, 4), 5, 6, 9, 8).await.ok(), ::core::option::Option::Some(21));
-        assert_eq!(RUNS.load(SeqCst), runs + 1);
-    })
-    .await;
+async fn run() {
+    each().await;
+    let runs = RUNS.load(SeqCst);
+    each().await;
+    assert_eq!(RUNS.load(SeqCst), runs);
+    assert_eq!(all(1, 2, (3, 4), 5, 6, 7, 8).await.ok(), ::core::option::Option::Some(21));
+    assert_eq!(all(1, 2, (3, 4), 5, 6, 9, 8).await.ok(), ::core::option::Option::Some(21));
+    assert_eq!(RUNS.load(SeqCst), runs + 1);
+}
+
+fn main() {
+    let runtime = ::tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(::idem::with_engine(Engine::in_memory(), run()));
 }
