@@ -172,11 +172,19 @@ impl Call {
 
     /// [`run`](Self::run) for the attribute: the body is a future of its own, pinned where it was made.
     #[doc(hidden)]
-    pub async fn run_pinned<R, F: Future<Output = R>>(self, returns: Returns<R>, body: Pin<&mut F>) -> R {
-        match self.start().await {
-            Ok(Started::Claimed(claim)) => claim.run(returns, body).await,
-            Ok(Started::Known(known)) => known.replay(returns),
-            Err(error) => (returns.refusal)(error),
+    pub fn run_pinned<R, F: Future<Output = R>>(
+        self,
+        returns: Returns<R>,
+        body: Pin<&mut F>,
+    ) -> impl Future<Output = R> {
+        // Outside the future, which would otherwise hold the call as well as what became of it.
+        let started = self.start();
+        async move {
+            match started.await {
+                Ok(Started::Claimed(claim)) => claim.run(returns, body).await,
+                Ok(Started::Known(known)) => known.replay(returns),
+                Err(error) => (returns.refusal)(error),
+            }
         }
     }
 

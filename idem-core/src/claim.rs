@@ -149,7 +149,7 @@ impl Held {
 
     /// Runs `body`, then completes with its value or releases after its error. A panic of the body passes through, and
     /// nothing is sent: as after a crash, the lease runs out.
-    pub(crate) async fn run<R, F: Future<Output = R>>(mut self, returns: Returns<R>, body: Pin<&mut F>) -> R {
+    pub(crate) async fn run<R, F: Future<Output = R>>(mut self: Box<Self>, returns: Returns<R>, body: Pin<&mut F>) -> R {
         let ended = self.run_until_lost(body).await;
         self.place = None;
         let Ok(result) = ended else {
@@ -181,7 +181,7 @@ impl Held {
         }
     }
 
-    fn complete(self, encoded: Result<Vec<u8>, EncodeError>) -> Pin<Box<dyn Future<Output = Result<Seen, Error>> + Send>> {
+    fn complete(self: Box<Self>, encoded: Result<Vec<u8>, EncodeError>) -> Pin<Box<dyn Future<Output = Result<Seen, Error>> + Send>> {
         Box::pin(async move {
             if self.claim.lease.loss() == Some(Loss::Lost) {
                 return Err(self.lost());
@@ -238,7 +238,7 @@ impl Held {
     }
 
     /// Releases after an error of the body: at once if the store answers, else through the keeper.
-    fn release(self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn release(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             let claim = &self.claim;
             let request = claim.request.release(claim.claim.token, Some(claim.grant.fence));

@@ -110,7 +110,7 @@ impl Engine {
                     if lease.is_worth_starting() {
                         count_takeover(&request, grant, &counters);
                         let claimed = Claimed::new(request, claim, grant, lease, counters);
-                        return Ok(Started::Claimed(Held::new(self.clone(), keeper, claimed)));
+                        return Ok(Started::Claimed(Box::new(Held::new(self.clone(), keeper, claimed))));
                     }
                     let release = request.release(claim.token, Some(grant.fence));
                     keeper.release(release, counters.clone(), lease.sure_until());
@@ -390,7 +390,7 @@ impl Request {
 /// What a claim came to, where it was not refused.
 pub(crate) enum Started {
     /// The body may run.
-    Claimed(Held),
+    Claimed(Box<Held>),
     /// The result is known.
     Known(Known),
 }

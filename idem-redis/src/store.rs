@@ -30,13 +30,14 @@ use crate::scripts;
 pub struct RedisStore {
     lanes: Lanes,
     keyspace: Keyspace,
+    fast_claim: bool,
 }
 
 impl RedisStore {
     /// A store on the server of `pool`, its keys under the prefix `idem`.
     #[must_use]
     pub fn new(pool: Pool) -> Self {
-        Self { lanes: Lanes::new(pool, DEFAULT_LANES), keyspace: Keyspace::default() }
+        Self { lanes: Lanes::new(pool, DEFAULT_LANES), keyspace: Keyspace::default(), fast_claim: true }
     }
 
     /// A store on the server at `url`, as in `redis://user:password@host:6379/0`.
@@ -50,7 +51,7 @@ impl RedisStore {
 
     /// A store on the server of `pool`, to be configured.
     pub fn builder(pool: Pool) -> RedisStoreBuilder {
-        RedisStoreBuilder { pool, prefix: None, lanes: DEFAULT_LANES }
+        RedisStoreBuilder { pool, prefix: None, lanes: DEFAULT_LANES, fast_claim: true }
     }
 
     /// The command that wins most claims: one round trip, no script. `None` leaves the decision to `claim.lua`.
@@ -90,7 +91,8 @@ impl Store for RedisStore {
         let key = self.keyspace.key(&request.operation);
         let first = request.first_record().to_bytes();
         let mut lane = self.lanes.lane().await?;
-        if lane.has_fast_claim()
+        if self.fast_claim
+            && lane.has_fast_claim()
             && let Some(reply) = self.fast_claim(&mut lane, &key, request, &first).await?
         {
             return Ok(reply);
@@ -126,6 +128,7 @@ pub struct RedisStoreBuilder {
     pool: Pool,
     prefix: Option<String>,
     lanes: NonZeroUsize,
+    fast_claim: bool,
 }
 
 /// Two connections keep a server busy from two cores and more; a third is the keeper's.
@@ -144,6 +147,14 @@ impl RedisStoreBuilder {
         self
     }
 
+    /// Whether claims try `SET … NX GET` first, which decides most of them in one round trip, or always take the script.
+    /// Default: `true`. A server before Redis 7.0 shows by itself that it lacks the command; `false` is for a proxy that
+    /// mistakes it.
+    pub fn fast_claim(mut self, fast_claim: bool) -> Self {
+        self.fast_claim = fast_claim;
+        self
+    }
+
     /// The store.
     ///
     /// # Errors
@@ -151,7 +162,7 @@ impl RedisStoreBuilder {
     /// [`BuildError::Prefix`], if the prefix is empty or holds a brace, white space or a control character.
     pub fn build(self) -> Result<RedisStore, BuildError> {
         let keyspace = self.prefix.map_or_else(|| Ok(Keyspace::default()), Keyspace::new)?;
-        Ok(RedisStore { lanes: Lanes::new(self.pool, self.lanes), keyspace })
+        Ok(RedisStore { lanes: Lanes::new(self.pool, self.lanes), keyspace, fast_claim: self.fast_claim })
     }
 }
 
