@@ -7,7 +7,6 @@ use std::time::Duration;
 use crate::lease::Lease;
 use crate::record::Fence;
 use crate::store::Grant;
-use crate::record::Origin;
 
 tokio::task_local! {
     static CURRENT: Attempt;
@@ -66,10 +65,11 @@ impl Attempt {
         self.grant.fence
     }
 
-    /// Whether the attempt before was taken over: its lease ran out, so it may have had its effect.
+    /// Whether an earlier attempt was taken over: its lease ran out without an answer, so it may have had its effect. Once
+    /// that happened it holds for every later attempt, until one completes.
     #[must_use]
     pub fn is_takeover(&self) -> bool {
-        self.grant.origin == Origin::Takeover
+        self.grant.origin.follows_takeover()
     }
 
     /// What is surely left of the lease. Zero when it may be over.

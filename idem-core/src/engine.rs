@@ -92,12 +92,21 @@ impl Engine {
                     let lease = Lease::since(sent, claim.lease);
                     if lease.is_worth_starting() {
                         count_takeover(&request, grant, &counters);
-                        return Ok(Started::Claimed(Held::new(self.clone(), request, counters, claim.token, grant, lease)));
+                        return Ok(Started::Claimed(Held::new(
+                            self.clone(),
+                            request,
+                            counters,
+                            claim.token,
+                            grant,
+                            lease,
+                        )));
                     }
-                    self.give_up(&request, &claim, grant, &counters).await;
+                    self.give_up(&request, &claim, &counters).await;
                 }
                 ClaimReply::Stale => {}
-                ClaimReply::Replay(replay) => return Known::new(request.operation.shared_name(), counters, replay).map(Started::Known),
+                ClaimReply::Replay(replay) => {
+                    return Known::new(request.operation.shared_name(), counters, replay).map(Started::Known);
+                }
                 ClaimReply::InFlight { left } => {
                     counters.add_one(metrics::CONFLICTS);
                     return Err(Failure::InFlight { retry_after: left });
@@ -122,8 +131,8 @@ impl Engine {
     }
 
     /// Releases a claim under which nothing ran.
-    async fn give_up(&self, request: &Request, claim: &Claim, grant: Grant, counters: &Counters) {
-        let release = request.release(claim.token, Some(grant.fence));
+    async fn give_up(&self, request: &Request, claim: &Claim, counters: &Counters) {
+        let release = request.release(claim.token, None);
         if let Err(error) = self.bounded(self.store().release(&release)).await {
             counters.store_error("release", &error);
         }

@@ -168,8 +168,7 @@ impl Error {
     /// ```
     #[must_use]
     pub fn find<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a Self> {
-        std::iter::successors(Some(error), |&error| error.source())
-            .find_map(|error| error.downcast_ref())
+        std::iter::successors(Some(error), |&error| error.source()).find_map(|error| error.downcast_ref())
     }
 }
 
@@ -203,10 +202,7 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("operation", &self.operation())
-            .field("failure", &self.0.failure)
-            .finish()
+        f.debug_struct("Error").field("operation", &self.operation()).field("failure", &self.0.failure).finish()
     }
 }
 

@@ -74,8 +74,7 @@ impl Key {
     ///
     /// [`InvalidKey`], if a part is `None` or there is nothing in it but white space and control characters.
     pub fn of(value: &(impl IdempotencyKey + ?Sized)) -> Result<Self, InvalidKey> {
-        let mut writer =
-            KeyWriter { text: String::with_capacity(40), parts: 0, blank: true, missing: false };
+        let mut writer = KeyWriter { text: String::with_capacity(40), parts: 0, blank: true, missing: false };
         value.write_key(&mut writer);
         match writer {
             KeyWriter { missing: true, .. } => Err(InvalidKey::Missing),
@@ -151,9 +150,7 @@ macro_rules! keys_by_their_text {
     )*};
 }
 
-keys_by_their_text!(
-    str, String, char, bool, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize
-);
+keys_by_their_text!(str, String, char, bool, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
 macro_rules! keys_by_what_they_point_to {
     ($($type:ty),*) => {$(

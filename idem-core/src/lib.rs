@@ -32,7 +32,7 @@ pub mod store;
 
 pub use attempt::Attempt;
 pub use call::{Argument, Call, Named};
-pub use codec::{Codec, DecodeError, EncodeError};
+pub use codec::{Codec, DecodeError, DecodeReason, EncodeError};
 pub use engine::{Engine, EngineBuilder};
 pub use error::{Error, ErrorKind};
 pub use fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};

@@ -9,9 +9,7 @@ use crate::clock::Instant;
 use crate::operation::Operation;
 use crate::protocol::{self, Step, Stored, Write};
 use crate::record::Record;
-use crate::store::{
-    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Store, StoreError,
-};
+use crate::store::{Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Store, StoreError};
 
 /// A [`Store`] in memory: for tests, and for what need not outlive one process. It follows tokio's clock, so a paused
 /// clock moves its leases and retentions.

@@ -31,11 +31,7 @@ impl Policy {
     /// The defaults: a lease of 30 s, a retention of 24 h, results of up to 1 MiB.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            lease: Duration::from_secs(30),
-            retention: Duration::from_secs(86_400),
-            max_result: 1 << 20,
-        }
+        Self { lease: Duration::from_secs(30), retention: Duration::from_secs(86_400), max_result: 1 << 20 }
     }
 
     /// How long a claim holds: after that long without a sign of life its holder counts as crashed, and the next call

@@ -82,10 +82,7 @@ impl Slot {
 
 impl Lane {
     async fn connect(manager: &Manager) -> Result<Self, Trouble> {
-        let mut connection = manager
-            .create()
-            .await
-            .map_err(|error| Trouble::connecting(&error))?;
+        let mut connection = manager.create().await.map_err(|error| Trouble::connecting(&error))?;
         connection.set_response_timeout(RESPONSE_TIMEOUT);
         Ok(Self { connection, state: Arc::default() })
     }

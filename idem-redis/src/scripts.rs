@@ -32,9 +32,7 @@ pub(crate) async fn claim(lane: &mut Lane, key: &str, request: &Claim, first: &B
         ("acquired", Some(Value::BulkString(raw))) => {
             ClaimReply::Acquired(Grant::of(&read(raw)?).ok_or_else(undeclared)?)
         }
-        ("replay", Some(Value::BulkString(raw))) => {
-            ClaimReply::Replay(Replay::of(&read(raw)?).ok_or_else(undeclared)?)
-        }
+        ("replay", Some(Value::BulkString(raw))) => ClaimReply::Replay(Replay::of(&read(raw)?).ok_or_else(undeclared)?),
         ("in_flight", Some(&Value::Int(left))) => {
             ClaimReply::InFlight { left: Duration::from_millis(left.unsigned_abs()) }
         }

@@ -6,9 +6,7 @@ use bytes::Bytes;
 use deadpool_redis::{Config, Pool, Runtime};
 use idem_core::protocol;
 use idem_core::record::{Corrupt, Record};
-use idem_core::store::{
-    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Store, StoreError,
-};
+use idem_core::store::{Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Store, StoreError};
 use redis::Value;
 
 use crate::error::{BuildError, RedisCause, Trouble};
