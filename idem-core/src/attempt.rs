@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::claim::Claimed;
 use crate::lease::Loss;
-use crate::record::{Fence, Origin};
+use crate::record::Fence;
 
 tokio::task_local! {
     static CURRENT: Attempt;
@@ -64,10 +64,11 @@ impl Attempt {
         self.0.grant().fence
     }
 
-    /// Whether the attempt before was taken over: its lease ran out, so it may have had its effect.
+    /// Whether an earlier attempt was taken over: its lease ran out without an answer, so it may have had its effect. Once
+    /// that happened it holds for every later attempt, until one completes.
     #[must_use]
     pub fn is_takeover(&self) -> bool {
-        self.0.grant().origin == Origin::Takeover
+        self.0.grant().origin.follows_takeover()
     }
 
     /// What is surely left of the lease, which is renewed while the body runs. Zero when it may be over.

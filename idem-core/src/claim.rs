@@ -149,7 +149,11 @@ impl Held {
 
     /// Runs `body`, then completes with its value or releases after its error. A panic of the body passes through, and
     /// nothing is sent: as after a crash, the lease runs out.
-    pub(crate) async fn run<R, F: Future<Output = R>>(mut self: Box<Self>, returns: Returns<R>, body: Pin<&mut F>) -> R {
+    pub(crate) async fn run<R, F: Future<Output = R>>(
+        mut self: Box<Self>,
+        returns: Returns<R>,
+        body: Pin<&mut F>,
+    ) -> R {
         let ended = self.run_until_lost(body).await;
         self.place = None;
         let Ok(result) = ended else {
@@ -181,7 +185,10 @@ impl Held {
         }
     }
 
-    fn complete(self: Box<Self>, encoded: Result<Vec<u8>, EncodeError>) -> Pin<Box<dyn Future<Output = Result<Seen, Error>> + Send>> {
+    fn complete(
+        self: Box<Self>,
+        encoded: Result<Vec<u8>, EncodeError>,
+    ) -> Pin<Box<dyn Future<Output = Result<Seen, Error>> + Send>> {
         Box::pin(async move {
             if self.claim.lease.loss() == Some(Loss::Lost) {
                 return Err(self.lost());
@@ -232,7 +239,8 @@ impl Held {
 
     fn lost(&self) -> Error {
         self.claim.lose();
-        let error = Error::new(Some(self.claim.request.operation.shared_name()), Failure::LeaseLost);
+        let failure = Failure::LeaseLost { retry_after: self.claim.lease.length() };
+        let error = Error::new(Some(self.claim.request.operation.shared_name()), failure);
         self.claim.counters.call(ErrorKind::as_str(error.kind()));
         error
     }
@@ -254,7 +262,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         if !self.begun {
             let claim = &self.claim;
-            let request = claim.request.release(claim.claim.token, Some(claim.grant.fence));
+            let request = claim.request.release(claim.claim.token, None);
             self.keeper.release(request, claim.counters.clone(), claim.lease.sure_until());
         }
     }

@@ -1,12 +1,10 @@
 //! How a result becomes the payload of a record, and comes back from it.
 //!
-//! What is replayed equals what was executed, or it is not kept: encoding
-//! refuses a value that would come back changed (see [`EncodeError`]), and
-//! [`Codec::encode_kept`] reads the payload once before anybody keeps it.
+//! What is replayed equals what was executed, or it is not kept: encoding refuses a value that would come back changed
+//! (see [`EncodeError`]), and [`Codec::encode_kept`] reads the payload once before anybody keeps it.
 //!
-//! A codec cannot see what a type's own `Serialize` leaves out
-//! (`#[serde(skip)]` comes back as its default), nor which variant an untagged
-//! enum was.
+//! A codec cannot see what a type's own `Serialize` leaves out (`#[serde(skip)]` comes back as its default), which
+//! variant an untagged enum was, nor that two keys are written as one text.
 
 mod faithful;
 #[cfg(test)]
@@ -37,8 +35,7 @@ impl Codec {
         }
     }
 
-    /// The codec that a record's header names; `None` for one this release does
-    /// not know.
+    /// The codec that a record's header names; `None` for one this release does not know.
     #[must_use]
     pub const fn from_letter(letter: u8) -> Option<Self> {
         match letter {
@@ -49,8 +46,7 @@ impl Codec {
 
     /// Encodes a value, if it fits into `max` bytes and can come back unchanged.
     ///
-    /// Encoding stops at the byte after `max`: a result that is too large costs
-    /// no more memory than one that is not.
+    /// Encoding stops at the byte after `max`: a result that is too large costs no more memory than one that is not.
     ///
     /// # Errors
     ///
@@ -69,9 +65,8 @@ impl Codec {
         sink.finish(written)
     }
 
-    /// Encodes a value as [`encode`](Self::encode) does, and reads it once, so
-    /// that no payload is kept that nobody can read (a field that is written
-    /// under a name it is not read from, say).
+    /// Encodes a value as [`encode`](Self::encode) does, and reads it once, so that no payload is kept that nobody can
+    /// read (a field that is written under a name it is not read from, say).
     ///
     /// # Errors
     ///
@@ -89,17 +84,15 @@ impl Codec {
 
     /// Reads a payload back.
     ///
-    /// Whatever the bytes are, this neither panics nor allocates more than they
-    /// justify (as long as the type's own `Deserialize` does neither).
+    /// Whatever the bytes are, this neither panics nor allocates more than they justify (as long as the type's own
+    /// `Deserialize` does neither).
     ///
     /// # Errors
     ///
     /// If the payload is not the codec's, or not one of a `T`.
     pub fn decode<T: DeserializeOwned>(self, payload: &[u8]) -> Result<T, DecodeError> {
         match self {
-            Self::Json => {
-                serde_json::from_slice(payload).map_err(|why| DecodeError::json::<T>(&why, payload))
-            }
+            Self::Json => serde_json::from_slice(payload).map_err(|why| DecodeError::json::<T>(&why, payload)),
         }
     }
 }
@@ -111,8 +104,7 @@ pub enum EncodeError {
     /// JSON has no such number; it would come back as `null`.
     #[error("a float that is infinite or not a number cannot be kept")]
     NonFiniteFloat,
-    /// `Some(None)`, `Some(())` and the like are written as `null` and would
-    /// come back as `None`.
+    /// `Some(None)`, `Some(())` and the like are written as `null` and would come back as `None`.
     #[error("a `Some` of what is written as null would come back as `None`")]
     SomeOfNull,
     /// A key of a map is no text, number, truth value, or unit variant.
@@ -124,8 +116,7 @@ pub enum EncodeError {
         /// The largest payload allowed.
         max: usize,
     },
-    /// The type's own `Serialize` failed. Its message is dropped: it may quote
-    /// the value.
+    /// The type's own `Serialize` failed. Its message is dropped: it may quote the value.
     #[error("the type's `Serialize` failed")]
     Serialize,
     /// What the type's `Serialize` writes, its `Deserialize` does not read.
@@ -133,8 +124,7 @@ pub enum EncodeError {
     Unreadable(#[source] DecodeError),
 }
 
-/// Why a payload cannot be read: which type, what kind of flaw, where. Holds
-/// none of the payload.
+/// Why a payload cannot be read: which type, what kind of flaw, where. Holds none of the payload.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not readable as `{type_name}`: {reason} at line {line}, column {column}")]
 pub struct DecodeError {
@@ -186,8 +176,8 @@ impl DecodeReason {
         match why.classify() {
             Category::Eof => Self::Truncated,
             Category::Data => Self::OtherType,
-            // Also what a type wants and does not get may be called a syntax
-            // error (a list for an enum): it is one only if nothing can read it.
+            // Also what a type wants and does not get may be called a syntax error (a list for an enum): it is one only
+            // if nothing can read it.
             Category::Syntax | Category::Io => {
                 if serde_json::from_slice::<serde_json::Value>(payload).is_ok() {
                     Self::OtherType

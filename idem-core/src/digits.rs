@@ -4,8 +4,7 @@
 //! URL-safe base64 put into ASCII order; a script compares and raises such text byte by byte (`lua/claim.lua`).
 
 /// The digits, in ASCII order.
-pub(crate) const ALPHABET: &[u8; 64] =
-    b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+pub(crate) const ALPHABET: &[u8; 64] = b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 
 const BITS: u32 = 6;
 const INVALID: u8 = u8::MAX;

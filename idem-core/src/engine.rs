@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::runtime::{self, Handle};
 
+use crate::builder::{EngineBuilder, Settings};
 use crate::call::Named;
 use crate::claim::{Claimed, Held, Known};
 use crate::clock::{self, Instant};
@@ -21,10 +22,11 @@ use crate::lease::Lease;
 use crate::memory::MemoryStore;
 use crate::metrics::{self, Counters};
 use crate::operation::Operation;
-use crate::policy::{Policy, PolicyError};
+use crate::policy::Policy;
 use crate::record::{Fence, Origin, Token};
 use crate::store::{
     AnyStore, Claim, ClaimReply, Complete, CompleteReply, Grant, Release, ReleaseReply, Store, StoreError,
+    StoreErrorKind,
 };
 
 /// Runs operations effectively once on a store. A cheap clone; all clones are one engine.
@@ -41,21 +43,15 @@ use crate::store::{
 pub struct Engine(Arc<Inner>);
 
 struct Inner {
-    store: Box<dyn AnyStore>,
-    policy: Policy,
-    codec: Codec,
-    migrate: Option<Box<Migrate>>,
-    store_bound: Duration,
+    settings: Settings,
     keepers: Mutex<HashMap<runtime::Id, Keeper>>,
 }
-
-type Migrate = dyn Fn(&str, Codec, &[u8]) -> Option<Vec<u8>> + Send + Sync;
 
 impl Engine {
     /// An engine on `store`, with the default [`Policy`].
     #[must_use]
     pub fn new(store: impl Store) -> Self {
-        Self::builder(store).engine()
+        Self::builder(store).unchecked()
     }
 
     /// An engine on a [`MemoryStore`] of its own: for tests of code that uses idem.
@@ -66,13 +62,11 @@ impl Engine {
 
     /// An engine on `store`, to be configured.
     pub fn builder(store: impl Store) -> EngineBuilder {
-        EngineBuilder {
-            store: Box::new(store),
-            policy: Policy::new(),
-            codec: Codec::default(),
-            migrate: None,
-            store_bound: Duration::from_secs(1),
-        }
+        EngineBuilder::new(store)
+    }
+
+    pub(crate) fn built(settings: Settings) -> Self {
+        Self(Arc::new(Inner { settings, keepers: Mutex::default() }))
     }
 
     /// A call of the operation `name`, without the attribute. The name is part of the identity: keep it stable.
@@ -81,20 +75,20 @@ impl Engine {
     }
 
     pub(crate) fn policy(&self) -> Policy {
-        self.0.policy
+        self.0.settings.policy
     }
 
     pub(crate) fn codec(&self) -> Codec {
-        self.0.codec
+        self.0.settings.codec
     }
 
     pub(crate) fn store(&self) -> &dyn AnyStore {
-        &*self.0.store
+        &*self.0.settings.store
     }
 
     /// What the application makes of a payload that its type of today cannot read.
     pub(crate) fn migrate(&self, operation: &str, codec: Codec, payload: &[u8]) -> Option<Vec<u8>> {
-        self.0.migrate.as_ref().and_then(|migrate| migrate(operation, codec, payload))
+        self.0.settings.migrate.as_ref().and_then(|migrate| migrate(operation, codec, payload))
     }
 
     /// Claims: at most twice, should the first claim be answered too late to begin under its lease.
@@ -112,8 +106,7 @@ impl Engine {
                         let claimed = Claimed::new(request, claim, grant, lease, counters);
                         return Ok(Started::Claimed(Box::new(Held::new(self.clone(), keeper, claimed))));
                     }
-                    let release = request.release(claim.token, Some(grant.fence));
-                    keeper.release(release, counters.clone(), lease.sure_until());
+                    keeper.release(request.release(claim.token, None), counters.clone(), lease.sure_until());
                 }
                 ClaimReply::Stale => {}
                 ClaimReply::Replay(replay) => {
@@ -134,7 +127,8 @@ impl Engine {
         Err(Failure::TooLate)
     }
 
-    /// Asks for a claim, once more under the same token where the answer is missing: the claim then recognises itself.
+    /// Asks for a claim, again under the same token while the answer is missing and the bound is not over: the claim then
+    /// recognises itself.
     ///
     /// A claim that stays unanswered, also because the caller is gone, is released: nothing can have run under it.
     async fn ask(
@@ -144,16 +138,26 @@ impl Engine {
         claim: &Claim,
         counters: &Counters,
     ) -> Result<ClaimReply, Failure> {
-        let unanswered = Unanswered { keeper, request, claim, counters };
-        let bound = self.0.store_bound;
-        let mut answer = self.bounded(bound, self.store().claim(claim)).await;
-        if matches!(answer, Err(StoreError::Ambiguous(_))) {
-            // Whatever the second answer is, only a reply tells what became of the first.
-            answer = self.bounded(bound, self.store().claim(claim)).await.or(answer);
-        }
-        if !matches!(answer, Err(StoreError::Ambiguous(_))) {
-            std::mem::forget(unanswered);
-        }
+        let mut unanswered = Unanswered { keeper, request, claim, counters, may_hold: true };
+        let until = Instant::now() + self.0.settings.store_bound;
+        let mut pause = FIRST_PAUSE;
+        let mut ambiguous = None;
+        let answer = loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.bounded(left, self.store().claim(claim)).await {
+                Ok(reply) => break Ok(reply),
+                Err(error) if ambiguous.is_none() && error.kind() == StoreErrorKind::Unavailable => break Err(error),
+                // Once an answer is missing, only a reply tells what became of that request.
+                Err(error) => {
+                    let first = ambiguous.take().unwrap_or(error);
+                    if !wait(&mut pause, until).await {
+                        break Err(first);
+                    }
+                    ambiguous = Some(first);
+                }
+            }
+        };
+        unanswered.may_hold = matches!(&answer, Err(error) if error.kind() == StoreErrorKind::Ambiguous);
         answer.map_err(|error| {
             counters.store_error("claim", &error);
             Failure::Store(error)
@@ -171,7 +175,7 @@ impl Engine {
         let mut pause = FIRST_PAUSE;
         loop {
             request.restore = Instant::now() < until;
-            match self.bounded(self.0.store_bound, self.store().complete(request)).await {
+            match self.bounded(self.0.settings.store_bound, self.store().complete(request)).await {
                 Err(_) if wait(&mut pause, until).await => {}
                 answer => return answer.inspect_err(|error| counters.store_error("complete", error)),
             }
@@ -190,7 +194,7 @@ impl Engine {
 
     /// Sends a release once.
     pub(crate) async fn try_release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
-        self.bounded(self.0.store_bound, self.store().release(request)).await
+        self.bounded(self.0.settings.store_bound, self.store().release(request)).await
     }
 
     /// Waits for a store's answer, but no longer than `bound`, nor than the bound on every store call.
@@ -199,7 +203,7 @@ impl Engine {
         bound: Duration,
         answer: impl Future<Output = Result<R, StoreError>>,
     ) -> Result<R, StoreError> {
-        match tokio::time::timeout(bound.min(self.0.store_bound), answer).await {
+        match tokio::time::timeout(bound.min(self.0.settings.store_bound), answer).await {
             Ok(answer) => answer,
             Err(elapsed) => Err(StoreError::Ambiguous(elapsed.into())),
         }
@@ -258,10 +262,15 @@ struct Unanswered<'a> {
     request: &'a Request,
     claim: &'a Claim,
     counters: &'a Counters,
+    /// Whether the claim may have won, for all that is known.
+    may_hold: bool,
 }
 
 impl Drop for Unanswered<'_> {
     fn drop(&mut self) {
+        if !self.may_hold {
+            return;
+        }
         let until = Instant::now() + Duration::from_millis(self.claim.lease);
         self.keeper.release(self.request.release(self.claim.token, None), self.counters.clone(), until);
     }
@@ -282,82 +291,10 @@ async fn wait(pause: &mut Duration, until: Instant) -> bool {
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine").field("store", &self.0.store).field("policy", &self.0.policy).finish_non_exhaustive()
-    }
-}
-
-/// Configures an [`Engine`].
-#[must_use = "a builder does nothing until it builds"]
-pub struct EngineBuilder {
-    store: Box<dyn AnyStore>,
-    policy: Policy,
-    codec: Codec,
-    migrate: Option<Box<Migrate>>,
-    store_bound: Duration,
-}
-
-impl EngineBuilder {
-    /// The policy of operations that name none. Default: [`Policy::new`].
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
-        self
-    }
-
-    /// How results are encoded from now on; kept ones are read as they were written. Default: JSON.
-    pub fn codec(mut self, codec: Codec) -> Self {
-        self.codec = codec;
-        self
-    }
-
-    /// What to do with a kept result that its function's type of today cannot read: given the operation's name, the codec
-    /// and the payload, `migrate` may make a payload that it can read. Never a re-run. Default: the call gets
-    /// [`Undecodable`](crate::ErrorKind::Undecodable).
-    ///
-    /// ```
-    /// use idem_core::{Engine, MemoryStore};
-    ///
-    /// // Before, `payments.charge` returned a bare number; now it returns `{"id": …}`.
-    /// let engine = Engine::builder(MemoryStore::new())
-    ///     .migrate(|operation, _codec, payload| {
-    ///         let id = std::str::from_utf8(payload).ok()?;
-    ///         (operation == "payments.charge").then(|| format!(r#"{{"id":{id}}}"#).into_bytes())
-    ///     })
-    ///     .build()?;
-    /// # Ok::<_, idem_core::PolicyError>(())
-    /// ```
-    pub fn migrate(
-        mut self,
-        migrate: impl Fn(&str, Codec, &[u8]) -> Option<Vec<u8>> + Send + Sync + 'static,
-    ) -> Self {
-        self.migrate = Some(Box::new(migrate));
-        self
-    }
-
-    /// How long one store call may take before its answer counts as missing. Default: 1 s.
-    pub fn store_bound(mut self, bound: Duration) -> Self {
-        self.store_bound = bound;
-        self
-    }
-
-    /// The engine.
-    ///
-    /// # Errors
-    ///
-    /// [`PolicyError`], if the policy has a value out of its bounds.
-    pub fn build(self) -> Result<Engine, PolicyError> {
-        self.policy.validate()?;
-        Ok(self.engine())
-    }
-
-    fn engine(self) -> Engine {
-        let Self { store, policy, codec, migrate, store_bound } = self;
-        Engine(Arc::new(Inner { store, policy, codec, migrate, store_bound, keepers: Mutex::default() }))
-    }
-}
-
-impl fmt::Debug for EngineBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EngineBuilder").field("store", &self.store).field("policy", &self.policy).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("store", &self.0.settings.store)
+            .field("policy", &self.0.settings.policy)
+            .finish_non_exhaustive()
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) enum Failure {
     #[error("the arguments have no fingerprint")]
     InvalidArguments(#[source] FingerprintError),
     #[error("the lease was lost to another call while the body ran")]
-    LeaseLost,
+    LeaseLost { retry_after: Duration },
     #[error("the store gave no clear answer, so the body did not run")]
     Store(#[source] StoreError),
     #[error("the store answered too late to be sure of the lease, so the body did not run")]
@@ -100,7 +100,7 @@ impl Error {
             Failure::InFlight { .. } => ErrorKind::InFlight,
             Failure::Mismatch => ErrorKind::Mismatch,
             Failure::InvalidKey(_) | Failure::InvalidArguments(_) => ErrorKind::InvalidKey,
-            Failure::LeaseLost => ErrorKind::LeaseLost,
+            Failure::LeaseLost { .. } => ErrorKind::LeaseLost,
             Failure::Store(error) => ErrorKind::Store(error.kind()),
             Failure::TooLate => ErrorKind::Store(StoreErrorKind::Unavailable),
             Failure::ResultNotKept => ErrorKind::ResultNotKept,
@@ -117,11 +117,13 @@ impl Error {
         self.0.operation.as_deref()
     }
 
-    /// When to try again: what is left of the lease of the call that runs.
+    /// When to try again, where that can help: after what is left of the lease of the call that runs, after a lease where
+    /// this call lost its own, after a second where the store gave no answer.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self.0.failure {
-            Failure::InFlight { retry_after } => Some(retry_after),
+            Failure::InFlight { retry_after } | Failure::LeaseLost { retry_after } => Some(retry_after),
+            Failure::Store(_) | Failure::TooLate => Some(Duration::from_secs(1)),
             _ => None,
         }
     }
@@ -168,8 +170,7 @@ impl Error {
     /// ```
     #[must_use]
     pub fn find<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a Self> {
-        std::iter::successors(Some(error), |&error| error.source())
-            .find_map(|error| error.downcast_ref())
+        std::iter::successors(Some(error), |&error| error.source()).find_map(|error| error.downcast_ref())
     }
 }
 
@@ -203,10 +204,7 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("operation", &self.operation())
-            .field("failure", &self.0.failure)
-            .finish()
+        f.debug_struct("Error").field("operation", &self.operation()).field("failure", &self.0.failure).finish()
     }
 }
 

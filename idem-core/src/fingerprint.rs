@@ -1,36 +1,8 @@
-//! The canonical digest of a call's arguments: two calls under one key with
-//! different fingerprints are two intents, and the second is refused.
+//! The canonical digest of a call's arguments: two calls under one key with different fingerprints are two intents, and
+//! the second is refused.
 //!
-//! Any [`Serialize`] value is written in a canonical form, which is hashed.
-//! No JSON lies in between, so neither number ranges nor features of
-//! `serde_json` (`preserve_order`, `arbitrary_precision`) change a fingerprint.
-//!
-//! # What is the same, what is not
-//!
-//! | values | rule |
-//! |---|---|
-//! | structs, maps | fields and entries in any order; a struct is a map with text keys; its name does not count |
-//! | `None` as a field or entry | the same as an absent one, so a new optional field changes no fingerprint |
-//! | `Some(x)` | the same as `x`, but `Some(None)` is not `None` |
-//! | `()`, unit structs, a `null` of `serde_json::Value` | present, and never the same as `None` or absent: "set to null" and "leave alone" are two intents |
-//! | sequences, tuples, arrays | in order, all the same; a `None` inside counts |
-//! | newtype structs | the same as what they hold |
-//! | unit variants of enums | the same as the text of their name |
-//! | other variants | name and content; never the same as a map with one entry |
-//! | integers | by value, exact over all of `i128` and `u128`, whatever their width |
-//! | floats | by value, `f32` like `f64`; `-0.0` is `0.0`; there is one NaN |
-//! | `1` and `1.0` | differ |
-//! | `char` | the same as a text of one character |
-//! | bytes (`serde_bytes`) | differ from text and from a sequence of numbers, which `Vec<u8>` is |
-//! | `serde_json::Value` | the same as the like-built map, sequence or scalar; an integer beyond 64 bits is a float there, unless digits would be lost that `arbitrary_precision` keeps |
-//! | `serde_json::value::RawValue` | the same as the `Value` it reads as |
-//!
-//! A `HashSet` reaches us as a sequence in random order, which nothing can tell
-//! from a list whose order matters: **use a `BTreeSet`, or sort, where a set is
-//! an argument**; else a repeat may be refused as a mismatch. Maps are safe.
-//!
-//! Whatever `Serialize` leaves out (`#[serde(skip)]`) does not count, and
-//! renaming a field or a variant makes another intent.
+//! Any [`Serialize`] value is written in a canonical form, which is hashed. No JSON lies in between, so neither number
+//! ranges nor features of `serde_json` (`preserve_order`, `arbitrary_precision`) change a fingerprint.
 
 mod canon;
 mod json;
@@ -46,22 +18,46 @@ use self::canon::Canon;
 
 /// Names the scheme in a record's header: the canonical form and the hash.
 ///
-/// Digests of two schemes cannot be compared. Whatever changes a golden value
-/// in `tests/fixtures/fingerprints.txt` needs a new scheme.
+/// Digests of two schemes cannot be compared. Whatever changes a golden value in `tests/fixtures/fingerprints.txt`
+/// needs a new scheme.
 pub(crate) const SCHEME: u8 = b'1';
 
-/// A 128-bit digest of the arguments that define an intent.
-///
-/// See the [module](self) for what counts as the same.
+/// A 128-bit digest of the arguments that define an intent: of any [`Serialize`], whatever its types.
 ///
 /// ```
-/// use idem_core::fingerprint::Fingerprint;
+/// use idem_core::Fingerprint;
 ///
 /// let paid = Fingerprint::of(&("order-7", 1999_u64))?;
 /// assert_eq!(paid, Fingerprint::of(&("order-7", 1999_i32))?);
 /// assert_ne!(paid, Fingerprint::of(&("order-7", 2000_u64))?);
-/// # Ok::<(), idem_core::fingerprint::FingerprintError>(())
+/// # Ok::<(), idem_core::FingerprintError>(())
 /// ```
+///
+/// # What is the same, what is not
+///
+/// | values | rule |
+/// |---|---|
+/// | structs, maps | fields and entries in any order; a struct is a map with text keys; its name does not count |
+/// | `None` as a field or entry | the same as an absent one, so a new optional field changes no fingerprint |
+/// | `Some(x)` | the same as `x`, but `Some(None)` is not `None` |
+/// | `()`, unit structs, a `null` of `serde_json::Value` | present, and never the same as `None` or absent: "set to null" and "leave alone" are two intents |
+/// | sequences, tuples, arrays | in order, all the same; a `None` inside counts |
+/// | newtype structs | the same as what they hold |
+/// | unit variants of enums | the same as the text of their name |
+/// | other variants | name and content; never the same as a map with one entry |
+/// | integers | by value, exact over all of `i128` and `u128`, whatever their width |
+/// | floats | by value, `f32` like `f64`; `-0.0` is `0.0`; there is one NaN |
+/// | `1` and `1.0` | differ |
+/// | `char` | the same as a text of one character |
+/// | bytes (`serde_bytes`) | differ from text and from a sequence of numbers, which `Vec<u8>` is |
+/// | `serde_json::Value` | the same as the like-built map, sequence or scalar; an integer beyond 64 bits is a float there, unless digits would be lost that `arbitrary_precision` keeps |
+/// | `serde_json::value::RawValue` | the same as the `Value` it reads as |
+///
+/// A `HashSet` reaches us as a sequence in random order, which nothing can tell from a list whose order matters: **use
+/// a `BTreeSet`, or sort, where a set is an argument**; else a repeat may be refused as a mismatch. Maps are safe.
+///
+/// Whatever `Serialize` leaves out (`#[serde(skip)]`) does not count, and renaming a field or a variant makes another
+/// intent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint([u8; 16]);
 
@@ -99,18 +95,16 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// Digests arguments one by one, without a tuple that would borrow or move
-/// them all at once.
+/// Digests arguments one by one, without a tuple that would borrow or move them all at once.
 ///
-/// Fed `a`, `b`, `c` it gives `Fingerprint::of(&(a, b, c))`; fed nothing,
-/// `Fingerprint::of(&())`.
+/// Fed `a`, `b`, `c` it gives `Fingerprint::of(&(a, b, c))`; fed nothing, `Fingerprint::of(&())`.
 ///
 /// ```
-/// use idem_core::fingerprint::{Fingerprint, FingerprintBuilder};
+/// use idem_core::{Fingerprint, FingerprintBuilder};
 ///
 /// let by_one = FingerprintBuilder::new().arg("order-7").arg(&1999).finish()?;
 /// assert_eq!(by_one, Fingerprint::of(&("order-7", 1999))?);
-/// # Ok::<(), idem_core::fingerprint::FingerprintError>(())
+/// # Ok::<(), idem_core::FingerprintError>(())
 /// ```
 #[must_use = "a builder does nothing until `finish`"]
 pub struct FingerprintBuilder {
@@ -124,11 +118,7 @@ impl FingerprintBuilder {
     pub fn new() -> Self {
         let mut canon = Canon::new();
         canon.open_sequence();
-        Self {
-            canon,
-            args: 0,
-            failed: None,
-        }
+        Self { canon, args: 0, failed: None }
     }
 
     /// Appends one argument. A failure shows in [`finish`](Self::finish).
@@ -176,8 +166,7 @@ impl fmt::Debug for FingerprintBuilder {
 
 /// The `Serialize` of an argument failed.
 ///
-/// Names the type and nothing else: the message of a failing `Serialize` may
-/// quote the value.
+/// Names the type and nothing else: the message of a failing `Serialize` may quote the value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no fingerprint of `{type_name}`: its `Serialize` failed")]
 pub struct FingerprintError {
@@ -186,9 +175,7 @@ pub struct FingerprintError {
 
 impl FingerprintError {
     fn new<T: ?Sized>() -> Self {
-        Self {
-            type_name: std::any::type_name::<T>(),
-        }
+        Self { type_name: std::any::type_name::<T>() }
     }
 
     /// The type whose `Serialize` failed.

@@ -35,7 +35,6 @@ pub trait IdempotencyKey {
 }
 
 /// Collects the parts of a key; see [`IdempotencyKey::write_key`].
-#[derive(Debug)]
 pub struct KeyWriter {
     text: String,
     parts: usize,
@@ -63,6 +62,12 @@ impl KeyWriter {
     }
 }
 
+impl fmt::Debug for KeyWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyWriter").field("parts", &self.parts).finish_non_exhaustive()
+    }
+}
+
 /// A checked key (or scope): never empty, never blank. Its text is escaped, so that joined parts stay apart.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Key(String);
@@ -74,8 +79,7 @@ impl Key {
     ///
     /// [`InvalidKey`], if a part is `None` or there is nothing in it but white space and control characters.
     pub fn of(value: &(impl IdempotencyKey + ?Sized)) -> Result<Self, InvalidKey> {
-        let mut writer =
-            KeyWriter { text: String::with_capacity(40), parts: 0, blank: true, missing: false };
+        let mut writer = KeyWriter { text: String::with_capacity(40), parts: 0, blank: true, missing: false };
         value.write_key(&mut writer);
         match writer {
             KeyWriter { missing: true, .. } => Err(InvalidKey::Missing),
@@ -151,9 +155,7 @@ macro_rules! keys_by_their_text {
     )*};
 }
 
-keys_by_their_text!(
-    str, String, char, bool, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize
-);
+keys_by_their_text!(str, String, char, bool, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
 macro_rules! keys_by_what_they_point_to {
     ($($type:ty),*) => {$(

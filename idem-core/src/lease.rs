@@ -107,8 +107,7 @@ impl Lease {
     /// Tells the holder that it can not be sure any more, if its own count says so. Whether that was news.
     pub(crate) fn doubt(&self, now: Instant) -> bool {
         let over = self.sure_until() <= now;
-        let news =
-            over && self.standing.compare_exchange(SURE, DOUBTFUL, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        let news = over && self.standing.compare_exchange(SURE, DOUBTFUL, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if news {
             self.changed.notify_waiters();
         }

@@ -7,6 +7,7 @@
 //! the [`Store`], which keeps a [`record`].
 
 mod attempt;
+mod builder;
 mod call;
 mod claim;
 mod clock;
@@ -34,9 +35,10 @@ mod reply;
 pub mod store;
 
 pub use attempt::Attempt;
+pub use builder::EngineBuilder;
 pub use call::{Argument, Call, Named};
-pub use codec::{Codec, DecodeError, EncodeError};
-pub use engine::{Engine, EngineBuilder};
+pub use codec::{Codec, DecodeError, DecodeReason, EncodeError};
+pub use engine::Engine;
 pub use error::{Error, ErrorKind};
 pub use fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};
 pub use install::{AlreadyInstalled, install, with_engine};

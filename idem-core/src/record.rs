@@ -41,7 +41,7 @@ pub struct Claimed {
     pub token: Token,
     /// The lease is over exactly when the record's remaining life is at most this many milliseconds.
     pub floor: u64,
-    /// How the claim was won.
+    /// How the claim was won; in a released record, how the next one is.
     pub origin: Origin,
 }
 
@@ -55,6 +55,8 @@ pub enum Origin {
     Released,
     /// The lease of the attempt before ran out: it may have had its effect.
     Takeover,
+    /// The attempt before gave up unfinished, but an earlier one was taken over: that one may have had its effect.
+    AfterTakeover,
 }
 
 /// A kept result.
@@ -153,10 +155,7 @@ impl fmt::Debug for Token {
 
 impl fmt::Debug for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept")
-            .field("codec", &self.codec)
-            .field("bytes", &self.payload.len())
-            .finish_non_exhaustive()
+        f.debug_struct("Kept").field("codec", &self.codec).field("bytes", &self.payload.len()).finish_non_exhaustive()
     }
 }
 
@@ -275,11 +274,28 @@ impl Claimed {
 }
 
 impl Origin {
+    /// Whether an earlier attempt ended without an answer, so that its effect may be there already.
+    #[must_use]
+    pub const fn follows_takeover(self) -> bool {
+        matches!(self, Self::Takeover | Self::AfterTakeover)
+    }
+
+    /// How the next claim is won, once this one is released after its body ran (`ran`) or with nothing run under it. That
+    /// an attempt was taken over is not forgotten; while nothing has run since, the next claim is still that takeover.
+    pub(crate) const fn after_release(self, ran: bool) -> Self {
+        match self {
+            Self::Takeover if ran => Self::AfterTakeover,
+            Self::Takeover | Self::AfterTakeover => self,
+            Self::First | Self::Released => Self::Released,
+        }
+    }
+
     const fn letter(self) -> u8 {
         match self {
             Self::First => b'f',
             Self::Released => b'r',
             Self::Takeover => b't',
+            Self::AfterTakeover => b's',
         }
     }
 
@@ -288,6 +304,7 @@ impl Origin {
             b'f' => Some(Self::First),
             b'r' => Some(Self::Released),
             b't' => Some(Self::Takeover),
+            b's' => Some(Self::AfterTakeover),
             _ => None,
         }
     }
@@ -327,10 +344,7 @@ mod tests {
             "1R-1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka---------------------60000086369998t",
         );
         let kept = |codec, payload| State::Completed(Kept { codec, payload: Bytes::from_static(payload) });
-        golden(
-            kept(Some(Codec::Json), br#"{"id":1}"#),
-            r#"1Cj1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka{"id":1}"#,
-        );
+        golden(kept(Some(Codec::Json), br#"{"id":1}"#), r#"1Cj1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka{"id":1}"#);
         golden(kept(None, b""), "1C-1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka");
     }
 

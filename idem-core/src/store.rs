@@ -144,9 +144,7 @@ impl Replay {
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
         match &record.state {
-            State::Completed(kept) => {
-                Some(Self { fence: record.fence, attempt: record.attempt, kept: kept.clone() })
-            }
+            State::Completed(kept) => Some(Self { fence: record.fence, attempt: record.attempt, kept: kept.clone() }),
             State::InFlight(_) | State::Released(_) => None,
         }
     }
@@ -273,7 +271,8 @@ pub struct Release {
     pub operation: Operation,
     /// The claim's token.
     pub token: Token,
-    /// The claim's fence; `None` for a claim whose answer never came, under which nothing can have run.
+    /// The claim's fence, after its body ran; `None` for a claim under which nothing ran: its answer never came, or came
+    /// too late.
     pub fence: Option<Fence>,
     /// How long the released record is remembered, in milliseconds.
     pub retention: u64,
@@ -366,4 +365,3 @@ impl<S: Store> AnyStore for S {
         Box::pin(Store::release(self, request))
     }
 }
-

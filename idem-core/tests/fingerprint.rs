@@ -1,10 +1,9 @@
-//! What is the same intent and what is another, as the table in the module's
-//! docs has it.
+//! What is the same intent and what is another, as the table in the docs of `Fingerprint` has it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 
-use idem_core::fingerprint::{Fingerprint, FingerprintBuilder};
+use idem_core::{Fingerprint, FingerprintBuilder};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -64,20 +63,7 @@ struct Line {
 }
 
 fn order() -> Order {
-    Order {
-        id: 7,
-        note: None,
-        lines: vec![
-            Line {
-                sku: "A-1",
-                count: 2,
-            },
-            Line {
-                sku: "B-2",
-                count: 1,
-            },
-        ],
-    }
+    Order { id: 7, note: None, lines: vec![Line { sku: "A-1", count: 2 }, Line { sku: "B-2", count: 1 }] }
 }
 
 #[test]
@@ -109,24 +95,8 @@ fn integers_are_compared_by_value_and_exactly() {
 fn floats_are_compared_by_value() {
     same!(0.5_f32, 0.5_f64);
     same!(0.0_f32, -0.0_f32, 0.0_f64, -0.0_f64);
-    same!(
-        f32::NAN,
-        f64::NAN,
-        -f64::NAN,
-        f64::from_bits(0x7ff8_dead_beef_0001)
-    );
-    differ!(
-        1,
-        1.0,
-        "1",
-        true,
-        1e-7,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        f64::NAN,
-        0.0,
-        0
-    );
+    same!(f32::NAN, f64::NAN, -f64::NAN, f64::from_bits(0x7ff8_dead_beef_0001));
+    differ!(1, 1.0, "1", true, 1e-7, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, 0);
     // Not the same value: the nearest `f32` is another number.
     differ!(0.1_f32, 0.1_f64);
 }
@@ -135,25 +105,10 @@ fn floats_are_compared_by_value() {
 fn texts_and_bytes() {
     same!("x", 'x', String::from("x"), std::borrow::Cow::Borrowed("x"));
     same!(b"ab".to_vec(), [97, 98], (97_u8, 98_u8));
-    differ!(
-        "",
-        "\0",
-        "a",
-        "ab",
-        ["a", "b"],
-        ("a", "b", ""),
-        Bytes(b"ab"),
-        b"ab".to_vec(),
-        Bytes(b"")
-    );
+    differ!("", "\0", "a", "ab", ["a", "b"], ("a", "b", ""), Bytes(b"ab"), b"ab".to_vec(), Bytes(b""));
     same!("127.0.0.1", "127.0.0.1".parse::<IpAddr>().unwrap());
     // One long text, however long its length is written.
-    differ!(
-        "x".repeat(254),
-        "x".repeat(255),
-        "x".repeat(256),
-        "x".repeat(70_000)
-    );
+    differ!("x".repeat(254), "x".repeat(255), "x".repeat(256), "x".repeat(70_000));
 }
 
 #[test]
@@ -165,18 +120,11 @@ fn neither_names_nor_order_of_fields_count() {
         id: i128,
     }
     let renamed = Renamed {
-        lines: vec![
-            json!({ "count": 2, "sku": "A-1" }),
-            json!({ "sku": "B-2", "count": 1 }),
-        ],
+        lines: vec![json!({ "count": 2, "sku": "A-1" }), json!({ "sku": "B-2", "count": 1 })],
         note: None,
         id: 7,
     };
-    same!(
-        order(),
-        renamed,
-        json!({ "lines": [{ "sku": "A-1", "count": 2 }, { "count": 1, "sku": "B-2" }], "id": 7 }),
-    );
+    same!(order(), renamed, json!({ "lines": [{ "sku": "A-1", "count": 2 }, { "count": 1, "sku": "B-2" }], "id": 7 }),);
 }
 
 #[test]
@@ -190,8 +138,7 @@ fn order_in_a_sequence_counts() {
 fn permuted_hash_maps_are_one_map() {
     type Deep = HashMap<String, HashMap<u32, HashMap<String, Vec<u32>>>>;
     fn deep(seed: usize) -> Deep {
-        // Every map has a hasher of its own, hence an order of its own; the
-        // order of insertion differs too.
+        // Every map has a hasher of its own, hence an order of its own; the order of insertion differs too.
         let turned = |count: usize| (0..count).map(move |at| (at + seed) % count);
         turned(5)
             .map(|a| {
@@ -216,13 +163,7 @@ fn permuted_hash_maps_are_one_map() {
     assert!(orders.len() > 20, "the permutations permute nothing");
 
     let mut other = deep(0);
-    other
-        .get_mut("4")
-        .unwrap()
-        .get_mut(&6)
-        .unwrap()
-        .get_mut("leaf 2")
-        .unwrap()[1] += 1;
+    other.get_mut("4").unwrap().get_mut(&6).unwrap().get_mut("leaf 2").unwrap()[1] += 1;
     assert_ne!(of(&other), first);
 }
 
@@ -240,54 +181,22 @@ fn an_absent_field_is_none_and_null_is_neither() {
         note: Option<u8>,
     }
     let none = Kept { id: 1, note: None };
-    let some = Kept {
-        id: 1,
-        note: Some(2),
-    };
-    same!(
-        none,
-        Skipped { id: 1, note: None },
-        json!({ "id": 1 }),
-        BTreeMap::from([("id", 1)])
-    );
+    let some = Kept { id: 1, note: Some(2) };
+    same!(none, Skipped { id: 1, note: None }, json!({ "id": 1 }), BTreeMap::from([("id", 1)]));
     same!(none, HashMap::from([("id", Some(1)), ("note", None)]));
-    same!(
-        some,
-        Skipped {
-            id: 1,
-            note: Some(2)
-        },
-        json!({ "note": 2, "id": 1 }),
-    );
-    differ!(
-        none,
-        some,
-        json!({ "id": 1, "note": null }),
-        json!({}),
-        json!([])
-    );
+    same!(some, Skipped { id: 1, note: Some(2) }, json!({ "note": 2, "id": 1 }),);
+    differ!(none, some, json!({ "id": 1, "note": null }), json!({}), json!([]));
 }
 
 #[test]
 fn none_counts_where_it_is_not_an_entry() {
-    differ!(
-        None::<u8>,
-        (),
-        Some(None::<u8>),
-        Some(Some(None::<u8>)),
-        [None::<u8>; 0],
-        [None::<u8>],
-        0
-    );
+    differ!(None::<u8>, (), Some(None::<u8>), Some(Some(None::<u8>)), [None::<u8>; 0], [None::<u8>], 0);
     differ!([Some(1), None], [None, Some(1)], [Some(1), Some(1)]);
     same!([Some(1), Some(2)], [1, 2]);
     same!(Some(Some(3)), 3);
     same!((), Value::Null, Some(()));
     // `Some(None)` of a field is "set to null" and present.
-    differ!(
-        BTreeMap::from([("a", Some(None::<u8>))]),
-        BTreeMap::from([("a", None::<Option<u8>>)]),
-    );
+    differ!(BTreeMap::from([("a", Some(None::<u8>))]), BTreeMap::from([("a", None::<Option<u8>>)]),);
 }
 
 #[test]
@@ -314,10 +223,7 @@ fn variants_count_by_name_and_content() {
         json!({}),
         json!({ "Gift": 1 }),
     );
-    same!(
-        Tagged::Card { number: 1 },
-        json!({ "number": 1, "kind": "card" })
-    );
+    same!(Tagged::Card { number: 1 }, json!({ "number": 1, "kind": "card" }));
 }
 
 #[test]
@@ -335,10 +241,7 @@ fn flattened_fields_are_fields() {
         line: Line { sku: "s", count: 3 },
         more: HashMap::from([("b", json!([true])), ("a", json!(null))]),
     };
-    same!(
-        flat,
-        json!({ "a": null, "b": [true], "count": 3, "sku": "s", "z": 1 })
-    );
+    same!(flat, json!({ "a": null, "b": [true], "count": 3, "sku": "s", "z": 1 }));
 }
 
 #[test]
@@ -352,10 +255,7 @@ fn keys_count_by_value() {
         BTreeMap::from([(2, "a")]),
         BTreeMap::from([(2, "a"), (1, "a")]),
     );
-    same!(
-        BTreeMap::from([(1_u8, "a")]),
-        HashMap::from([(1_i128, "a")])
-    );
+    same!(BTreeMap::from([(1_u8, "a")]), HashMap::from([(1_i128, "a")]));
 }
 
 #[test]
@@ -363,10 +263,7 @@ fn a_builder_gives_what_the_tuple_gives() {
     let (id, amount, order) = ("order-7", 1999_u64, order());
     let built = FingerprintBuilder::new().arg(id).arg(&amount).arg(&order);
     assert_eq!(built.finish().unwrap(), of(&(id, amount, order)));
-    assert_eq!(
-        FingerprintBuilder::new().arg(&None::<u8>).finish().unwrap(),
-        of(&(None::<u8>,))
-    );
+    assert_eq!(FingerprintBuilder::new().arg(&None::<u8>).finish().unwrap(), of(&(None::<u8>,)));
     assert_eq!(FingerprintBuilder::default().finish().unwrap(), of(&()));
     differ!((1, 2), ((1, 2),), (1,), 1, (1, 2, None::<u8>));
 }
@@ -375,10 +272,7 @@ fn a_builder_gives_what_the_tuple_gives() {
 fn debug_shows_no_digest() {
     let fingerprint = of(&"1234");
     assert_eq!(format!("{fingerprint:?}"), "Fingerprint(..)");
-    assert_eq!(
-        Fingerprint::from_bytes(*fingerprint.as_bytes()),
-        fingerprint
-    );
+    assert_eq!(Fingerprint::from_bytes(*fingerprint.as_bytes()), fingerprint);
     let builder = FingerprintBuilder::new().arg("1234");
     assert!(!format!("{builder:?}").contains("1234"));
 }

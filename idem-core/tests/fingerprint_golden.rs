@@ -1,12 +1,11 @@
-//! Golden values: a fingerprint outlives the process, the build and the release
-//! that made it.
+//! Golden values: a fingerprint outlives the process, the build and the release that made it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use idem_core::fingerprint::{Fingerprint, FingerprintBuilder};
+use idem_core::{Fingerprint, FingerprintBuilder};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -47,20 +46,7 @@ struct Line {
 }
 
 fn order() -> Order {
-    Order {
-        id: 7,
-        note: None,
-        lines: vec![
-            Line {
-                sku: "A-1",
-                count: 2,
-            },
-            Line {
-                sku: "B-2",
-                count: 1,
-            },
-        ],
-    }
+    Order { id: 7, note: None, lines: vec![Line { sku: "A-1", count: 2 }, Line { sku: "B-2", count: 1 }] }
 }
 
 /// Fifteen payloads whose fingerprints no later release may change.
@@ -72,38 +58,14 @@ fn golden() -> Vec<(&'static str, Fingerprint)> {
     vec![
         ("unit", of(&())),
         ("none", of(&None::<u8>)),
-        (
-            "nothing",
-            FingerprintBuilder::new().finish().expect("no argument"),
-        ),
+        ("nothing", FingerprintBuilder::new().finish().expect("no argument")),
         ("typical", of(&("order-7", 1999_u64))),
         ("booleans", of(&[true, false])),
-        (
-            "integers",
-            of(&(0, -1, 255, 256, u64::MAX, i64::MIN, u128::MAX, i128::MIN)),
-        ),
-        (
-            "floats",
-            of(&(
-                0.0,
-                -0.0,
-                1.0,
-                1e-7,
-                0.1_f32,
-                f64::MAX,
-                f64::NAN,
-                f64::INFINITY,
-            )),
-        ),
-        (
-            "texts",
-            of(&("", "\0", 'ß', "line\nline", "🦀", "x".repeat(300))),
-        ),
+        ("integers", of(&(0, -1, 255, 256, u64::MAX, i64::MIN, u128::MAX, i128::MIN))),
+        ("floats", of(&(0.0, -0.0, 1.0, 1e-7, 0.1_f32, f64::MAX, f64::NAN, f64::INFINITY))),
+        ("texts", of(&("", "\0", 'ß', "line\nline", "🦀", "x".repeat(300)))),
         ("bytes", of(&(Bytes(&[0, 127, 255]), [0_u8, 127, 255]))),
-        (
-            "options",
-            of(&(Some(1), None::<u8>, Some(None::<u8>), Some(()))),
-        ),
+        ("options", of(&(Some(1), None::<u8>, Some(None::<u8>), Some(())))),
         ("struct", of(&order())),
         (
             "variants",
@@ -117,14 +79,8 @@ fn golden() -> Vec<(&'static str, Fingerprint)> {
             ]),
         ),
         ("hash map", of(&scattered)),
-        (
-            "json",
-            of(&json!({ "b": [1, 1.0, null, "x", -2], "a": { "z": true, "y": {} } })),
-        ),
-        (
-            "readable",
-            of(&(IpAddr::from([0; 16]), Duration::from_millis(1500))),
-        ),
+        ("json", of(&json!({ "b": [1, 1.0, null, "x", -2], "a": { "z": true, "y": {} } }))),
+        ("readable", of(&(IpAddr::from([0; 16]), Duration::from_millis(1500)))),
     ]
 }
 

@@ -57,7 +57,7 @@ if raw then
     end
     return {'stale'}
   end
-  local origin = 'r'
+  local origin = string.sub(raw, 76)
   if state == 'I' then
     local left = redis.call('PTTL', key)
     if left < 0 then

@@ -11,7 +11,7 @@ local function damage(raw)
   local unfinished = string.find(raw, '^1[IR]%-') and #raw == 76
       and string.find(string.sub(raw, 41, 62), '^[%-0-2][%-0-9A-Z_a-z]+$')
       and string.find(string.sub(raw, 63, 75), '^[0-9]+$')
-      and string.find(raw, '[frt]$')
+      and string.find(raw, '[frst]$')
   if not settled and not unfinished then
     return 'unreadable'
   end

@@ -47,8 +47,24 @@ impl std::error::Error for RedisCause {}
 
 /// The server's words that mean something to a step or to a person.
 const WORDS: [&str; 18] = [
-    "OOM", "READONLY", "NOREPLICAS", "MISCONF", "LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED",
-    "ASK", "CROSSSLOT", "NOAUTH", "WRONGPASS", "NOPERM", "NOSCRIPT", "WRONGTYPE", "UNKILLABLE",
+    "OOM",
+    "READONLY",
+    "NOREPLICAS",
+    "MISCONF",
+    "LOADING",
+    "BUSY",
+    "MASTERDOWN",
+    "CLUSTERDOWN",
+    "TRYAGAIN",
+    "MOVED",
+    "ASK",
+    "CROSSSLOT",
+    "NOAUTH",
+    "WRONGPASS",
+    "NOPERM",
+    "NOSCRIPT",
+    "WRONGTYPE",
+    "UNKILLABLE",
 ];
 
 /// The server's word in `text`. It need not come first: Redis 6.2 wraps what a script meets.

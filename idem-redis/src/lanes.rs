@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
+use std::io;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadpool::managed::Manager as _;
 use deadpool_redis::{Manager, Pool};
@@ -19,11 +20,18 @@ use redis::{Cmd, Value};
 use tokio::runtime::{Handle, Id};
 use tokio::task::AbortHandle;
 
-use crate::error::Trouble;
+use crate::error::{RedisCause, Trouble};
 
-/// How long a reply may take before its lane counts as broken. Just under the engine's default bound on a store call, so
-/// that the lane is replaced before the next one.
-const RESPONSE_TIMEOUT: Duration = Duration::from_millis(900);
+/// How long a call may wait for a connection to be made. Under the engine's default bound on a store call, so that a server
+/// that cannot be reached is told from one that does not answer: nothing was sent.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(800);
+
+/// A lane that was asked something this long ago and has answered nothing since is replaced: its server, or something on
+/// the way there, is gone without a word.
+const SILENCE_MILLIS: u64 = 1000;
+
+/// The engine bounds what it waits for; this ends what nobody waits for any more.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The lanes of one store.
 pub(crate) struct Lanes {
@@ -55,8 +63,10 @@ pub(crate) struct Lane {
     state: Arc<LaneState>,
 }
 
-#[derive(Default)]
 struct LaneState {
+    made: Instant,
+    /// When the lane was asked first since its last answer, in milliseconds after `made`; 0 if it owes no answer.
+    asked: AtomicU64,
     spoiled: AtomicBool,
     lacks_fast_claim: AtomicBool,
 }
@@ -141,6 +151,13 @@ impl Slot {
         if let Some(lane) = self.working() {
             return Ok(lane);
         }
+        match tokio::time::timeout(CONNECT_TIMEOUT, self.connected(manager)).await {
+            Ok(lane) => lane,
+            Err(_) => Err(Trouble::Unconnected(RedisCause::Connection(io::ErrorKind::TimedOut))),
+        }
+    }
+
+    async fn connected(&self, manager: &Manager) -> Result<Lane, Trouble> {
         let _one_at_a_time = self.connecting.lock().await;
         if let Some(lane) = self.working() {
             return Ok(lane);
@@ -151,7 +168,7 @@ impl Slot {
     }
 
     fn working(&self) -> Option<Lane> {
-        lock(&self.lane).clone().filter(|lane| !lane.state.spoiled.load(Ordering::Relaxed))
+        lock(&self.lane).clone().filter(|lane| lane.state.works())
     }
 }
 
@@ -159,12 +176,20 @@ impl Lane {
     async fn connect(manager: &Manager) -> Result<Self, Trouble> {
         let mut connection = manager.create().await.map_err(|error| Trouble::connecting(&error))?;
         connection.set_response_timeout(RESPONSE_TIMEOUT);
-        Ok(Self { connection, state: Arc::default() })
+        let state = LaneState {
+            made: Instant::now(),
+            asked: AtomicU64::new(0),
+            spoiled: AtomicBool::new(false),
+            lacks_fast_claim: AtomicBool::new(false),
+        };
+        Ok(Self { connection, state: Arc::new(state) })
     }
 
     /// Sends one command and waits for its reply.
     pub(crate) async fn ask(&mut self, command: &Cmd) -> Result<Value, Trouble> {
+        self.state.is_asked();
         let answer = self.connection.send_packed_command(command).await.and_then(Value::extract_error);
+        self.state.has_answered();
         answer.map_err(|error| {
             let trouble = Trouble::asking(&error);
             if trouble.spoils_the_lane() {
@@ -181,6 +206,27 @@ impl Lane {
 
     pub(crate) fn remember_no_fast_claim(&self) {
         self.state.lacks_fast_claim.store(true, Ordering::Relaxed);
+    }
+}
+
+impl LaneState {
+    fn works(&self) -> bool {
+        let asked = self.asked.load(Ordering::Relaxed);
+        let silent = asked != 0 && self.age().saturating_sub(asked) > SILENCE_MILLIS;
+        !silent && !self.spoiled.load(Ordering::Relaxed)
+    }
+
+    fn is_asked(&self) {
+        let _ = self.asked.compare_exchange(0, self.age(), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn has_answered(&self) {
+        self.asked.store(0, Ordering::Relaxed);
+    }
+
+    /// Milliseconds since the lane was made, and never 0.
+    fn age(&self) -> u64 {
+        u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX).max(1)
     }
 }
 

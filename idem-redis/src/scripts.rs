@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use idem_core::record::{Corrupt, Record};
-use idem_core::store::{Claim, ClaimReply, Complete, CompleteReply, Grant, Release, ReleaseReply, Renew, RenewReply, Replay};
+use idem_core::store::{
+    Claim, ClaimReply, Complete, CompleteReply, Grant, Release, ReleaseReply, Renew, RenewReply, Replay,
+};
 use redis::{Cmd, Value};
 
 use crate::error::{RedisCause, Trouble, word};

@@ -168,7 +168,10 @@ impl RedisStoreBuilder {
 
 impl fmt::Debug for RedisStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisStoreBuilder").field("prefix", &self.prefix).field("lanes", &self.lanes).finish_non_exhaustive()
+        f.debug_struct("RedisStoreBuilder")
+            .field("prefix", &self.prefix)
+            .field("lanes", &self.lanes)
+            .finish_non_exhaustive()
     }
 }
 

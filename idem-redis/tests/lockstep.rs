@@ -91,21 +91,27 @@ impl World {
                 if let Some((claim, Some(grant))) = self.claims.get(of).cloned() {
                     let request = self.intent.renew(&claim, grant, restore);
                     let reply = self.runtime.block_on(self.store.renew(&request)).expect("an answer");
-                    self.agree(&before, reply, RenewReply::Lost, RenewReply::Corrupt, |stored| protocol::renew(stored, &request));
+                    self.agree(&before, reply, RenewReply::Lost, RenewReply::Corrupt, |stored| {
+                        protocol::renew(stored, &request)
+                    });
                 }
             }
             Action::Complete { of, restore } => {
                 if let Some((claim, Some(grant))) = self.claims.get(of).cloned() {
                     let request = self.intent.complete(&claim, grant, &b"\"result\""[..], restore);
                     let reply = self.runtime.block_on(self.store.complete(&request)).expect("an answer");
-                    self.agree(&before, reply, CompleteReply::Lost, CompleteReply::Corrupt, |stored| protocol::complete(stored, &request));
+                    self.agree(&before, reply, CompleteReply::Lost, CompleteReply::Corrupt, |stored| {
+                        protocol::complete(stored, &request)
+                    });
                 }
             }
             Action::Release { of, answered } => {
                 if let Some((claim, grant)) = self.claims.get(of).cloned() {
                     let request = self.intent.release(&claim, grant.filter(|_| answered));
                     let reply = self.runtime.block_on(self.store.release(&request)).expect("an answer");
-                    self.agree(&before, reply, ReleaseReply::Unchanged, ReleaseReply::Corrupt, |stored| protocol::release(stored, &request));
+                    self.agree(&before, reply, ReleaseReply::Unchanged, ReleaseReply::Corrupt, |stored| {
+                        protocol::release(stored, &request)
+                    });
                 }
             }
             disturbance => self.disturb(&disturbance, before),
@@ -115,7 +121,9 @@ impl World {
     fn claim(&mut self, claim: Claim, before: &Held) {
         let reply = self.runtime.block_on(self.store.claim(&claim)).expect("an answer");
         let corrupt = ClaimReply::Corrupt;
-        self.agree(before, reply.clone(), corrupt(Corrupt::UnknownVersion), corrupt, |stored| protocol::claim(stored, &claim));
+        self.agree(before, reply.clone(), corrupt(Corrupt::UnknownVersion), corrupt, |stored| {
+            protocol::claim(stored, &claim)
+        });
         let grant = if let ClaimReply::Acquired(grant) = reply { Some(grant) } else { None };
         self.claims.push((claim, grant));
     }

@@ -1,7 +1,6 @@
 //! Bodies that fail, panic, or whose process is killed.
 
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use idem::{Attempt, Engine, Error, ErrorKind, Policy, RedisStore};
@@ -14,9 +13,13 @@ async fn until_it_runs(engine: &Engine, operation: &'static str) -> (Attempt, u3
     let mut conflicts = 0;
     loop {
         let call = engine.operation(operation).key("k").fingerprint(&());
-        let seen = Arc::new(std::sync::Mutex::new(None));
-        match call.run(async |attempt| Ok::<_, Error>(*seen.lock().unwrap() = Some(attempt))).await {
-            Ok(()) => return (seen.lock().unwrap().take().expect("it ran"), conflicts),
+        let mut seen = None;
+        let ended = call.run(async |attempt| {
+            seen = Some(attempt);
+            Ok::<_, Error>(())
+        });
+        match ended.await {
+            Ok(()) => return (seen.expect("it ran"), conflicts),
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::InFlight);
                 let wait = error.retry_after().expect("what is left of the lease");
@@ -154,6 +157,26 @@ async fn an_error_passes_unchanged_and_the_next_call_runs() {
     assert_eq!(call().await, Ok(2), "no takeover: the attempt before gave up by itself");
     assert_eq!(call().await, Ok(2));
     assert_eq!(runs.count(), 2);
+}
+
+/// An attempt that was taken over may have had its effect; an attempt that fails in between does not undo that.
+#[tokio::test]
+async fn a_takeover_is_not_forgotten_by_a_failure_after_it() {
+    let server = server();
+    let engine = engine(&server);
+    let operation = || engine.operation("pay").key("k").fingerprint(&());
+    let crash = operation().run(async |_| std::future::pending::<Result<(), Declined>>().await);
+    tokio::time::timeout(Duration::from_millis(20), crash).await.expect_err("dropped in its body");
+    tokio::time::sleep(LEASE + Duration::from_millis(20)).await;
+    for attempt in 2..4 {
+        let failed = operation().run(async |now| {
+            assert_eq!((now.number(), now.is_takeover()), (attempt, true));
+            Err::<(), _>(Declined::Funds(1))
+        });
+        assert_eq!(failed.await, Err(Declined::Funds(1)));
+    }
+    let (last, _) = until_it_runs(&engine, "pay").await;
+    assert_eq!((last.number(), last.is_takeover()), (4, true));
 }
 
 #[tokio::test]

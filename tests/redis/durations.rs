@@ -17,7 +17,7 @@ async fn pttls(server: &RedisServer, policy: Policy) -> (i64, i64) {
         let key = keys.first().and_then(test_support::Reply::text).expect("one key");
         pttl(server, &key)
     };
-    let in_flight = call.run(async |_| Ok::<_, Error>(stored())).await.unwrap();
+    let in_flight = call.run(async |_| Ok::<_, Error>(stored())).await.expect("executed");
     let settled = stored();
     server.command(&["FLUSHALL"]).expect("FLUSHALL");
     (in_flight, settled)

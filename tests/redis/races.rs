@@ -113,7 +113,8 @@ async fn a_refused_call_leaves_the_record_as_it_was() {
     let runs = Runs::default();
     let key = "idem:{guarded::k}";
     let operation = |engine: &Engine, payload: u8| engine.operation("guarded").key("k").fingerprint(&payload);
-    let run = async |engine: &Engine, payload| operation(engine, payload).run(async |_| Ok::<_, Error>(runs.add())).await;
+    let run =
+        async |engine: &Engine, payload| operation(engine, payload).run(async |_| Ok::<_, Error>(runs.add())).await;
 
     let (started, running) = tokio::sync::oneshot::channel();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();

@@ -23,7 +23,7 @@ where
             runs.add();
             Ok::<_, Error>(value.clone())
         });
-        assert_eq!(given.await.unwrap(), value, "{key}");
+        assert_eq!(given.await.expect("given"), value, "{key}");
     }
     assert_eq!(runs.count(), 1, "{key}");
 }

@@ -67,3 +67,40 @@ async fn a_restarted_server_that_kept_its_data_replays() {
     server.restart().expect("restart");
     assert_eq!(call().await.unwrap(), 1);
 }
+
+/// Redis compares text in Lua by the server's locale, where it has one. Fences are compared as text.
+#[tokio::test]
+async fn fences_rise_whatever_the_servers_locale_sorts_first() {
+    let locales = tempfile::tempdir().expect("a directory");
+    let made = std::process::Command::new("localedef")
+        .args(["-i", "en_US", "-f", "UTF-8"])
+        .arg(locales.path().join("en_US.UTF-8"))
+        .output();
+    let made = made.is_ok_and(|made| made.status.success());
+    assert!(made || std::env::var_os("IDEM_TESTED_BY_XTASK").is_none(), "localedef needs the package `locales`");
+    if !made {
+        eprintln!("SKIPPED: localedef cannot make a locale here; `cargo xtask test` sees to it");
+        return;
+    }
+    let server = test_support::RedisServer::builder()
+        .env("LOCPATH", locales.path().to_str().expect("UTF-8"))
+        .env("LC_ALL", "en_US.UTF-8")
+        .start()
+        .expect("a private redis-server");
+    let sorts = server.command(&["EVAL", "return tostring('a' < 'B')", "0"]).expect("EVAL");
+    assert_eq!(sorts.text().as_deref(), Some("true"), "this locale sorts letters before case");
+
+    let engine = engine(&server);
+    let now = u64::try_from(std::time::UNIX_EPOCH.elapsed().expect("after 1970").as_micros()).expect("64 bits");
+    for ahead in (20..60).map(|bit| now + (1 << bit)) {
+        let key = ahead.to_string();
+        let released = engine.operation("fenced").key(&key).fingerprint(&());
+        released.run(async |_| Err::<(), _>(Box::<dyn std::error::Error>::from("released"))).await.unwrap_err();
+        let record = format!("idem:{{fenced::{key}}}");
+        let fence = String::from_utf8(idem::Fence::new(ahead).to_text().to_vec()).expect("ASCII");
+        server.command(&["SETRANGE", &record, "4", &fence]).expect("SETRANGE");
+        let call = engine.operation("fenced").key(&key).fingerprint(&());
+        let next = call.run(async |attempt| Ok::<_, Error>(attempt.fence().get())).await.unwrap();
+        assert_eq!(next, ahead + 1);
+    }
+}

@@ -22,6 +22,13 @@ pub(crate) fn luacheck() -> Result<PathBuf, Error> {
     find_or_install("luacheck", "lua-check", || find_program("luacheck"))
 }
 
+/// The sources of locales, installed first if need be: a test makes one, to see that a server's own order of text is not
+/// relied upon.
+pub(crate) fn locales() -> Result<PathBuf, Error> {
+    let sources = PathBuf::from("/usr/share/i18n/locales/en_US");
+    find_or_install("the locale en_US", "locales", || sources.exists().then(|| sources.clone()))
+}
+
 fn find_or_install(
     program: &'static str,
     package: &'static str,

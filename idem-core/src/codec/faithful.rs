@@ -1,20 +1,19 @@
-//! A serializer around another one, which refuses what the other one writes
-//! but would not give back: every part of a value passes through it.
+//! A serializer around another one, which refuses what the other one writes but would not give back: every part of a
+//! value passes through it.
 
 use std::cell::{Cell, RefCell};
 use std::{fmt, io};
 
 use serde::ser::{
-    Error, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
-    SerializeTuple, SerializeTupleStruct, SerializeTupleVariant, Serializer,
+    Error, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+    SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
 use super::EncodeError;
 
 /// Where the bytes go, and why they are not to be kept.
 ///
-/// Shared by the serializer that writes and the one that watches, on one stack:
-/// hence the cells.
+/// Shared by the serializer that writes and the one that watches, on one stack: hence the cells.
 pub(super) struct Sink {
     bytes: RefCell<Vec<u8>>,
     max: usize,
@@ -23,15 +22,10 @@ pub(super) struct Sink {
 
 impl Sink {
     pub(super) fn new(max: usize) -> Self {
-        Self {
-            bytes: RefCell::new(Vec::with_capacity(max.min(128))),
-            max,
-            refused: Cell::new(None),
-        }
+        Self { bytes: RefCell::new(Vec::with_capacity(max.min(128))), max, refused: Cell::new(None) }
     }
 
-    /// The payload. A refusal stands even if the value's `Serialize` made
-    /// nothing of it.
+    /// The payload. A refusal stands even if the value's `Serialize` made nothing of it.
     pub(super) fn finish(self, written: serde_json::Result<()>) -> Result<Vec<u8>, EncodeError> {
         match (self.refused.into_inner(), written) {
             (Some(refused), _) => Err(refused),
@@ -48,15 +42,17 @@ impl Sink {
     }
 
     fn finite<E: Error>(&self, finite: bool) -> Result<(), E> {
-        if finite {
-            Ok(())
-        } else {
-            Err(self.refuse(EncodeError::NonFiniteFloat))
-        }
+        if finite { Ok(()) } else { Err(self.refuse(EncodeError::NonFiniteFloat)) }
     }
 
     fn watch<'a, T: ?Sized>(&'a self, value: &'a T) -> Watched<'a, T> {
         Watched { value, sink: self }
+    }
+
+    #[cold]
+    fn full(&self) -> io::Result<()> {
+        self.refused.set(Some(EncodeError::TooLarge { max: self.max }));
+        Err(io::ErrorKind::StorageFull.into())
     }
 
     fn len(&self) -> usize {
@@ -74,12 +70,12 @@ impl io::Write for &Sink {
         Ok(bytes.len())
     }
 
+    // `serde_json` writes in pieces of a few bytes.
+    #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut written = self.bytes.borrow_mut();
         if bytes.len() > self.max - written.len() {
-            let max = self.max;
-            self.refused.set(Some(EncodeError::TooLarge { max }));
-            return Err(io::ErrorKind::StorageFull.into());
+            return self.full();
         }
         written.extend_from_slice(bytes);
         Ok(())
@@ -194,11 +190,7 @@ impl<'s, S: Serializer> Serializer for Faithful<'s, S> {
         self.inner.collect_str(value)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<S::Ok, S::Error> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<S::Ok, S::Error> {
         let value = self.sink.watch(value);
         self.inner.serialize_newtype_struct(name, &value)
     }
@@ -211,8 +203,7 @@ impl<'s, S: Serializer> Serializer for Faithful<'s, S> {
         value: &T,
     ) -> Result<S::Ok, S::Error> {
         let value = self.sink.watch(value);
-        self.inner
-            .serialize_newtype_variant(name, index, variant, &value)
+        self.inner.serialize_newtype_variant(name, index, variant, &value)
     }
 
     open! {

@@ -23,6 +23,7 @@ fn kept<T: Serialize + DeserializeOwned>(value: &T) -> Result<String, EncodeErro
 }
 
 #[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "forty calls read better without `&`")]
 fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T) {
     let payload = Codec::Json.encode_kept(&value, NO_LIMIT).unwrap();
     assert!(!payload.is_empty());
@@ -84,40 +85,16 @@ fn falsy_values_come_back() {
 fn numbers_come_back_digit_for_digit() {
     comes_back((u64::MAX, i64::MIN, 130_775_545_883_395_173_u64));
     comes_back((u128::MAX, i128::MIN, i128::MAX));
-    comes_back(json!([
-        u64::MAX,
-        i64::MIN,
-        130_775_545_883_395_173_u64,
-        1,
-        1.0,
-        1e-7
-    ]));
+    comes_back(json!([u64::MAX, i64::MIN, 130_775_545_883_395_173_u64, 1, 1.0, 1e-7]));
     comes_back((1e-7, f64::MAX, f64::MIN_POSITIVE, 5e-324, 0.1 + 0.2));
-    comes_back((
-        0.1_f32,
-        f32::MAX,
-        f32::MIN_POSITIVE,
-        1e-45_f32,
-        7.038_531e-26_f32,
-    ));
+    comes_back((0.1_f32, f32::MAX, f32::MIN_POSITIVE, 1e-45_f32, 7.038_531e-26_f32));
     let payload = Codec::Json.encode(&-0.0, NO_LIMIT).unwrap();
-    assert!(
-        Codec::Json
-            .decode::<f64>(&payload)
-            .unwrap()
-            .is_sign_negative()
-    );
+    assert!(Codec::Json.decode::<f64>(&payload).unwrap().is_sign_negative());
 }
 
 #[test]
 fn lists_and_maps_come_back_as_what_they_were() {
-    comes_back((
-        json!([]),
-        json!({}),
-        json!([[]]),
-        json!([{}]),
-        json!({ "": [] }),
-    ));
+    comes_back((json!([]), json!({}), json!([[]]), json!([{}]), json!({ "": [] })));
     assert_eq!(kept(&Vec::<u8>::new()).unwrap(), "[]");
     assert_eq!(kept(&HashMap::<String, u8>::new()).unwrap(), "{}");
     comes_back(vec![
@@ -125,10 +102,7 @@ fn lists_and_maps_come_back_as_what_they_were() {
         Answer::One(None),
         Answer::One(Some(1)),
         Answer::Two(1, 0.1),
-        Answer::Named {
-            text: "x".to_owned(),
-            more: vec![Answer::Nothing],
-        },
+        Answer::Named { text: "x".to_owned(), more: vec![Answer::Nothing] },
     ]);
 }
 
@@ -152,13 +126,7 @@ fn keys_come_back() {
     comes_back(BTreeMap::from([('"', 1), ('🦀', 2)]));
     comes_back(BTreeMap::from([(Shade::Light, 1), (Shade::Dark, 2)]));
     comes_back(BTreeMap::from([(Some(3_u8), 1)]));
-    comes_back(BTreeMap::from([
-        (Real(-0.0), 1),
-        (Real(1e-7), 2),
-        (Real(0.1), 3),
-        (Real(1.0), 4),
-        (Real(1e300), 5),
-    ]));
+    comes_back(BTreeMap::from([(Real(-0.0), 1), (Real(1e-7), 2), (Real(0.1), 3), (Real(1.0), 4), (Real(1e300), 5)]));
 }
 
 #[test]
@@ -178,10 +146,7 @@ fn floats_json_has_no_word_for_are_refused() {
     let why = EncodeError::NonFiniteFloat;
     refused(&f64::NAN, &why);
     refused(&f32::INFINITY, &why);
-    refused(
-        &Some(vec![("deep", HashMap::from([("down", f64::NEG_INFINITY)]))]),
-        &why,
-    );
+    refused(&Some(vec![("deep", HashMap::from([("down", f64::NEG_INFINITY)]))]), &why);
     refused(&Answer::Two(1, f32::NAN), &why);
 }
 
@@ -220,10 +185,7 @@ fn a_some_that_reads_as_none_is_refused() {
     reason = "the usual way to say it, in the signature serde wants"
 )]
 fn a_field_that_tells_null_from_absent_comes_back() {
-    fn unit_for_none<S: Serializer>(
-        value: &Option<Option<u8>>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    fn unit_for_none<S: Serializer>(value: &Option<Option<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(Some(value)) => value.serialize(serializer),
             _ => serializer.serialize_unit(),
@@ -295,10 +257,7 @@ fn a_large_value_is_given_up_early() {
     let why = EncodeError::TooLarge { max: 99 };
     assert_eq!(Codec::Json.encode(&text, 99), Err(why.clone()));
     assert_eq!(Codec::Json.encode_kept(&text, 99), Err(why));
-    assert_eq!(
-        Codec::Json.encode(&0, 0),
-        Err(EncodeError::TooLarge { max: 0 })
-    );
+    assert_eq!(Codec::Json.encode(&0, 0), Err(EncodeError::TooLarge { max: 0 }));
 
     let why = EncodeError::TooLarge { max: 1 << 20 };
     assert_eq!(Codec::Json.encode(&Endless, 1 << 20), Err(why));

@@ -13,10 +13,9 @@
 //! | `[` sequence | values, then `]` |
 //! | `{` map | keys and values, entries sorted by the bytes of their keys, then `]` |
 //!
-//! A length is one byte below 255, else 255 and eight bytes, little end first.
-//! So where a value ends is told by its own bytes (no form is a prefix of
-//! another), and different values have different forms. The decoder in the
-//! tests proves both.
+//! A length is one byte below 255, else 255 and eight bytes, little end first. So where a value ends is told by its own
+//! bytes (no form is a prefix of another), and different values have different forms. The decoder in the tests proves
+//! both.
 
 use std::fmt::{self, Write as _};
 
@@ -49,8 +48,8 @@ const LONG: u8 = u8::MAX;
 /// A value being written in canonical form.
 pub(super) struct Canon {
     pub(super) bytes: Vec<u8>,
-    /// The entries of all maps being written, the innermost map's last: one
-    /// allocation for a whole value, none for a value without maps.
+    /// The entries of all maps being written, the innermost map's last: one allocation for a whole value, none for a
+    /// value without maps.
     pub(super) entries: Vec<Entry>,
 }
 
@@ -63,10 +62,7 @@ pub(super) struct Entry {
 
 impl Canon {
     pub(super) fn new() -> Self {
-        Self {
-            bytes: Vec::with_capacity(256),
-            entries: Vec::new(),
-        }
+        Self { bytes: Vec::with_capacity(256), entries: Vec::new() }
     }
 
     pub(super) fn digest(&self) -> [u8; 16] {
@@ -75,8 +71,7 @@ impl Canon {
         digest
     }
 
-    /// Writes a part of a value, or nothing if its `Serialize` fails: whatever
-    /// holds the part may go on without it.
+    /// Writes a part of a value, or nothing if its `Serialize` fails: whatever holds the part may go on without it.
     pub(super) fn part<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
         let (bytes, entries) = (self.bytes.len(), self.entries.len());
         value.serialize(&mut *self).inspect_err(|Refused| {
@@ -158,8 +153,7 @@ impl Canon {
         std::str::from_utf8(text).ok()
     }
 
-    /// Marks what was written at `start` as a `Some`, where its content alone
-    /// would read as a `None`.
+    /// Marks what was written at `start` as a `Some`, where its content alone would read as a `None`.
     pub(super) fn mark_some(&mut self, start: usize) {
         if let Some(&(NONE | SOME)) = self.bytes.get(start) {
             self.bytes.insert(start, SOME);

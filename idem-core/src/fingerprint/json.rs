@@ -1,7 +1,6 @@
-//! The values `serde_json` hands over under private names, because serde's
-//! data model has no word for them: `Number` with its feature
-//! `arbitrary_precision`, and `RawValue`. A feature that any crate of a build
-//! can switch on must not change a fingerprint.
+//! The values `serde_json` hands over under private names, because serde's data model has no word for them: `Number`
+//! with its feature `arbitrary_precision`, and `RawValue`. A feature that any crate of a build can switch on must not
+//! change a fingerprint.
 
 use serde::Serialize as _;
 
@@ -40,8 +39,8 @@ impl Private {
     }
 }
 
-/// Reads a number as `serde_json` does without the feature, except where that
-/// would lose digits of an integer: two amounts must not pass as one.
+/// Reads a number as `serde_json` does without the feature, except where that would lose digits of an integer: two
+/// amounts must not pass as one.
 fn number(canon: &mut Canon, text: &str) {
     if let Ok(value) = text.parse::<u64>() {
         return canon.unsigned(value.into());
@@ -51,8 +50,8 @@ fn number(canon: &mut Canon, text: &str) {
     }
     let float = text.parse().unwrap_or(f64::NAN);
     let is_integer = text.bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9'));
-    // Integers are written in full, or as JavaScript does: the digits that tell
-    // the float from its neighbours, then zeros.
+    // Integers are written in full, or as JavaScript does: the digits that tell the float from its neighbours, then
+    // zeros.
     let loses_digits = is_integer && text != format!("{float:.0}") && text != float.to_string();
     if float.is_finite() && !loses_digits {
         canon.float(float);

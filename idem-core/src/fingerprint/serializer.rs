@@ -3,8 +3,8 @@
 use std::fmt;
 
 use serde::ser::{
-    Error, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
-    SerializeTuple, SerializeTupleStruct, SerializeTupleVariant, Serializer,
+    Error, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+    SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
 use super::canon::{BYTES, Canon, Entry, FALSE, MAP, NONE, TRUE, UNIT, VARIANT};
@@ -49,8 +49,7 @@ impl<'a> Serializer for &'a mut Canon {
     type SerializeStruct = Fields<'a>;
     type SerializeStructVariant = Fields<'a>;
 
-    // Types with two faces (addresses, dates, UUIDs) show the one a person reads
-    // and JSON carries.
+    // Types with two faces (addresses, dates, UUIDs) show the one a person reads and JSON carries.
     fn is_human_readable(&self) -> bool {
         true
     }
@@ -108,27 +107,16 @@ impl<'a> Serializer for &'a mut Canon {
         self.serialize_unit()
     }
 
-    // As text, so that a `String` argument may become an enum without a word to
-    // the callers, for whom nothing changed.
-    fn serialize_unit_variant(
-        self,
-        _name: &'static str,
-        _index: u32,
-        variant: &'static str,
-    ) -> Result<(), Refused> {
+    // As text, so that a `String` argument may become an enum without a word to the callers, for whom nothing changed.
+    fn serialize_unit_variant(self, _name: &'static str, _index: u32, variant: &'static str) -> Result<(), Refused> {
         self.serialize_str(variant)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _name: &'static str,
-        value: &T,
-    ) -> Result<(), Refused> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<(), Refused> {
         value.serialize(self)
     }
 
-    // Not a map with one entry: the content may be a `None`, and the variant
-    // would vanish with it.
+    // Not a map with one entry: the content may be a `None`, and the variant would vanish with it.
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
         _name: &'static str,
@@ -149,11 +137,7 @@ impl<'a> Serializer for &'a mut Canon {
         self.serialize_seq(None)
     }
 
-    fn serialize_tuple_struct(
-        self,
-        _name: &'static str,
-        _len: usize,
-    ) -> Result<Items<'a>, Refused> {
+    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Items<'a>, Refused> {
         self.serialize_seq(None)
     }
 
@@ -224,8 +208,7 @@ pub(super) struct Entries<'a> {
     canon: &'a mut Canon,
     /// The number of its first entry in [`Canon::entries`].
     first: usize,
-    /// Where the entry starts whose key was begun last, and where that key
-    /// ends; gone once it has its value.
+    /// Where the entry starts whose key was begun last, and where that key ends; gone once it has its value.
     open: Option<(usize, usize)>,
     sorted: bool,
 }
@@ -233,20 +216,11 @@ pub(super) struct Entries<'a> {
 impl<'a> Entries<'a> {
     fn open(canon: &'a mut Canon) -> Self {
         canon.tag(MAP);
-        Self {
-            first: canon.entries.len(),
-            canon,
-            open: None,
-            sorted: true,
-        }
+        Self { first: canon.entries.len(), canon, open: None, sorted: true }
     }
 
     /// Writes the value of the entry whose key stands at `start..key_end`.
-    fn value<T: Serialize + ?Sized>(
-        &mut self,
-        (start, key_end): (usize, usize),
-        value: &T,
-    ) -> Result<(), Refused> {
+    fn value<T: Serialize + ?Sized>(&mut self, (start, key_end): (usize, usize), value: &T) -> Result<(), Refused> {
         let written = self.canon.part(value);
         self.end_entry(start, key_end);
         written
@@ -263,11 +237,7 @@ impl<'a> Entries<'a> {
             self.sorted &= bytes[last.start..last.key_end] <= bytes[start..key_end];
         }
         let end = bytes.len();
-        entries.push(Entry {
-            start,
-            key_end,
-            end,
-        });
+        entries.push(Entry { start, key_end, end });
     }
 
     fn close(self) -> Result<(), Refused> {

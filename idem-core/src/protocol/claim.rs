@@ -48,7 +48,8 @@ fn follow(stored: Stored<'_>, request: &Claim) -> Result<Step<ClaimReply>, Corru
                 return Ok(Step::unchanged(ClaimReply::InFlight { left }));
             }
         },
-        State::Released(_) | State::Completed(_) => Origin::Released,
+        State::Released(claimed) => claimed.origin,
+        State::Completed(_) => return Err(Corrupt::Unreadable),
     };
     let fence = stored.record.fence.followed_by(request.proposed)?;
     let attempt = stored.record.attempt.saturating_add(1).min(MAX_ATTEMPT);

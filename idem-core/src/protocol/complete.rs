@@ -12,11 +12,7 @@ use super::{Step, Stored};
 pub fn complete(stored: Option<Stored<'_>>, request: &Complete) -> Step<CompleteReply> {
     let settle = |reply| Step::put(reply, request.record(), request.retention);
     let Some(Stored { record, .. }) = stored else {
-        return if request.restore {
-            settle(CompleteReply::Restored)
-        } else {
-            Step::unchanged(CompleteReply::Absent)
-        };
+        return if request.restore { settle(CompleteReply::Restored) } else { Step::unchanged(CompleteReply::Absent) };
     };
     match &record.state {
         State::InFlight(claimed) if request.owner.holds(record, claimed) => settle(CompleteReply::Completed),

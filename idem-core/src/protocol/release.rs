@@ -1,6 +1,6 @@
 //! `release`: give one's own claim up, unfinished. In Lua: `release.lua`.
 
-use crate::record::{Record, State};
+use crate::record::{Claimed, Record, State};
 use crate::store::{Release, ReleaseReply};
 
 use super::{Step, Stored};
@@ -15,7 +15,9 @@ pub fn release(stored: Option<Stored<'_>>, request: &Release) -> Step<ReleaseRep
         Some(Stored { record: record @ Record { state: State::InFlight(claimed), .. }, .. })
             if claimed.token == request.token && request.fence.is_none_or(|fence| fence == record.fence) =>
         {
-            let record = Record { state: State::Released(*claimed), ..record.clone() };
+            // A claim that was never answered has run nothing.
+            let origin = claimed.origin.after_release(request.fence.is_some());
+            let record = Record { state: State::Released(Claimed { origin, ..*claimed }), ..record.clone() };
             Step::put(ReleaseReply::Released, record, request.retention)
         }
         _ => Step::unchanged(ReleaseReply::Unchanged),

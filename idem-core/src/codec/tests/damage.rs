@@ -30,9 +30,7 @@ fn errors_show_no_data() {
     }
     let quoting = [
         Codec::Json.encode(&Failing, NO_LIMIT).unwrap_err(),
-        Codec::Json
-            .encode_kept(&Typed { number: 1 }, NO_LIMIT)
-            .unwrap_err(),
+        Codec::Json.encode_kept(&Typed { number: 1 }, NO_LIMIT).unwrap_err(),
         EncodeError::NonFiniteFloat,
         EncodeError::SomeOfNull,
         EncodeError::KeyNotText,
@@ -44,11 +42,7 @@ fn errors_show_no_data() {
     let payload = format!("\"{SECRET}\"");
     shows_no_data(&Codec::Json.decode::<u8>(payload.as_bytes()).unwrap_err());
     shows_no_data(&Codec::Json.decode::<Shade>(payload.as_bytes()).unwrap_err());
-    shows_no_data(
-        &Codec::Json
-            .decode::<u8>(&payload.as_bytes()[1..])
-            .unwrap_err(),
-    );
+    shows_no_data(&Codec::Json.decode::<u8>(&payload.as_bytes()[1..]).unwrap_err());
 }
 
 fn shows_no_data(error: &dyn std::error::Error) {
@@ -66,10 +60,7 @@ fn a_flaw_is_named_with_its_type_and_place() {
     let why = Codec::Json.decode::<Shade>(b"\"Blue\"").unwrap_err();
     assert_eq!(why.reason(), DecodeReason::OtherType);
     assert!(why.type_name().ends_with("Shade"));
-    assert!(
-        why.to_string()
-            .ends_with("it is of another type at line 1, column 6")
-    );
+    assert!(why.to_string().ends_with("it is of another type at line 1, column 6"));
     for (payload, reason) in [
         (&b""[..], DecodeReason::Truncated),
         (b"\"Da", DecodeReason::Truncated),
@@ -77,10 +68,7 @@ fn a_flaw_is_named_with_its_type_and_place() {
         (b"\"Dark\" \"Dark\"", DecodeReason::Malformed),
         (b"{}", DecodeReason::OtherType),
     ] {
-        assert_eq!(
-            Codec::Json.decode::<Shade>(payload).unwrap_err().reason(),
-            reason
-        );
+        assert_eq!(Codec::Json.decode::<Shade>(payload).unwrap_err().reason(), reason);
     }
 }
 

@@ -1,0 +1,102 @@
+//! How an engine is configured.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::codec::Codec;
+use crate::engine::Engine;
+use crate::policy::{Policy, PolicyError};
+use crate::store::{AnyStore, Store};
+
+/// Configures an [`Engine`].
+#[must_use = "a builder does nothing until it builds"]
+pub struct EngineBuilder(Settings);
+
+/// What an engine is made of.
+pub(crate) struct Settings {
+    pub(crate) store: Box<dyn AnyStore>,
+    pub(crate) policy: Policy,
+    pub(crate) codec: Codec,
+    pub(crate) migrate: Option<Box<Migrate>>,
+    pub(crate) store_bound: Duration,
+}
+
+pub(crate) type Migrate = dyn Fn(&str, Codec, &[u8]) -> Option<Vec<u8>> + Send + Sync;
+
+impl EngineBuilder {
+    pub(crate) fn new(store: impl Store) -> Self {
+        Self(Settings {
+            store: Box::new(store),
+            policy: Policy::new(),
+            codec: Codec::default(),
+            migrate: None,
+            store_bound: Duration::from_secs(1),
+        })
+    }
+
+    /// The policy of operations that name none. Default: [`Policy::new`].
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.0.policy = policy;
+        self
+    }
+
+    /// How results are encoded from now on; kept ones are read as they were written. Default: JSON.
+    pub fn codec(mut self, codec: Codec) -> Self {
+        self.0.codec = codec;
+        self
+    }
+
+    /// What to do with a kept result that its function's type of today cannot read: given the operation's name, the codec
+    /// and the payload, `migrate` may make a payload that it can read. Never a re-run. Default: the call gets
+    /// [`Undecodable`](crate::ErrorKind::Undecodable).
+    ///
+    /// ```
+    /// use idem_core::{Engine, MemoryStore};
+    ///
+    /// // Before, `payments.charge` returned a bare number; now it returns `{"id": …}`.
+    /// let engine = Engine::builder(MemoryStore::new())
+    ///     .migrate(|operation, _codec, payload| {
+    ///         let id = std::str::from_utf8(payload).ok()?;
+    ///         (operation == "payments.charge").then(|| format!(r#"{{"id":{id}}}"#).into_bytes())
+    ///     })
+    ///     .build()?;
+    /// # Ok::<_, idem_core::PolicyError>(())
+    /// ```
+    pub fn migrate(mut self, migrate: impl Fn(&str, Codec, &[u8]) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
+        self.0.migrate = Some(Box::new(migrate));
+        self
+    }
+
+    /// How long one store call may take before its answer counts as missing. Default: 1 s.
+    pub fn store_bound(mut self, bound: Duration) -> Self {
+        self.0.store_bound = bound;
+        self
+    }
+
+    /// The engine.
+    ///
+    /// # Errors
+    ///
+    /// [`PolicyError`], if the policy has a value out of its bounds.
+    pub fn build(self) -> Result<Engine, PolicyError> {
+        self.0.policy.validate()?;
+        Ok(self.unchecked())
+    }
+
+    /// The engine, where the policy is known to be valid.
+    pub(crate) fn unchecked(self) -> Engine {
+        Engine::built(self.0)
+    }
+}
+
+impl fmt::Debug for EngineBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { store, policy, codec, store_bound, .. } = &self.0;
+        f.debug_struct("EngineBuilder")
+            .field("store", store)
+            .field("policy", policy)
+            .field("codec", codec)
+            .field("store_bound", store_bound)
+            .finish_non_exhaustive()
+    }
+}
