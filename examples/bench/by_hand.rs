@@ -19,6 +19,8 @@ pub(crate) const TTL_MS: u64 = 86_400_000;
 /// The lengths of idem's headers.
 const CLAIM_LENGTH: usize = 76;
 const HEADER_LENGTH: usize = 40;
+/// In the place of what idem keeps there.
+const BLANK: &str = "............................................................................";
 
 static COMPLETE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
@@ -54,7 +56,7 @@ impl ByHand {
     }
 
     async fn complete(&self, key: &str, token: &str, result: &str) -> Result<(), Failure> {
-        let mut settled = format!("C{:1$}", "", HEADER_LENGTH - 1).into_bytes();
+        let mut settled = ["C", &BLANK[..HEADER_LENGTH - 1]].concat().into_bytes();
         serde_json::to_writer(&mut settled, result)?;
         let completed: bool =
             COMPLETE.key(key).arg(token).arg(settled).arg(TTL_MS).invoke_async(&mut self.lane()).await?;
@@ -66,7 +68,7 @@ impl Side for ByHand {
     async fn call(&self, order: &str) -> Result<Answer, Failure> {
         let key = format!("hand:{{bench.charge::{order}}}");
         let token = format!("{:032x}", rand::random::<u128>());
-        let claim = format!("I{token:0$}", CLAIM_LENGTH - 1);
+        let claim = ["I", &token, &BLANK[..CLAIM_LENGTH - 1 - token.len()]].concat();
         let mut set = redis::cmd("SET");
         set.arg(&key).arg(claim).arg("NX").arg("GET").arg("PX").arg(TTL_MS);
         let earlier: Option<Vec<u8>> = set.query_async(&mut self.lane()).await?;

@@ -60,9 +60,14 @@ impl Broker {
     }
 
     /// Delivers until there is an answer that another delivery would not change.
-    pub(crate) fn deliver_until_settled(&mut self, worker: &mut Worker, order: &Order) -> Result<Answer, Error> {
+    pub(crate) fn deliver_until_settled(
+        &mut self,
+        worker: &mut Worker,
+        order: &Order,
+        faults: Faults,
+    ) -> Result<Answer, Error> {
         for _ in 0..MAX_TRIES {
-            match self.deliver(worker, order, Faults::default())? {
+            match self.deliver(worker, order, faults)? {
                 Answer::Conflict { retry_after_ms } => thread::sleep(Duration::from_millis(retry_after_ms)),
                 Answer::Failed { retryable: true, .. } => thread::sleep(PAUSE),
                 settled => return Ok(settled),

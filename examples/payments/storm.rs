@@ -28,6 +28,8 @@ const SLOW: Faults = Faults { pause: None, decline: false, latency_ms: LATENCY_M
 const LANES: u64 = 8;
 /// One order in so many that was killed is killed once more.
 const KILL_AGAIN: u32 = 3;
+/// One order in so many is declined before it is charged at last.
+const DECLINE: u32 = 2;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -173,7 +175,11 @@ impl<'a> Lane<'a> {
 
     fn settle(&mut self, order: &Order) -> Result<(), Error> {
         let mut worker = Worker::start(self.setup)?;
-        match self.broker.deliver_until_settled(&mut worker, order)? {
+        // An attempt that fails in between must not make the next one forget that an earlier one died.
+        if self.rng.random_range(0..DECLINE) == 0 {
+            self.broker.deliver_until_settled(&mut worker, order, Faults { decline: true, ..Faults::default() })?;
+        }
+        match self.broker.deliver_until_settled(&mut worker, order, Faults::default())? {
             Answer::Executed { .. } | Answer::Replayed { .. } => worker.finish().map(drop),
             other => Err(other.instead_of("a receipt".into())),
         }

@@ -53,7 +53,7 @@ fn play(play: &mut Play<'_>) -> Result<(), Error> {
 
     thread::sleep(Duration::from_millis(wait));
     for mut worker in workers {
-        play.broker.deliver_until_settled(&mut worker, &play.order)?.replays(&receipt)?;
+        play.broker.deliver_until_settled(&mut worker, &play.order, Faults::default())?.replays(&receipt)?;
         play.finish(worker)?;
     }
     play.finish(winner)

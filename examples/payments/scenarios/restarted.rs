@@ -28,9 +28,9 @@ fn play(play: &mut Play<'_>) -> Result<(), Error> {
     server.restart()?;
     play.broker.say("redis: killed (SIGKILL) and started again from its append-only file");
 
-    play.broker.deliver_until_settled(&mut early, &play.order)?.replays(&receipt)?;
+    play.broker.deliver_until_settled(&mut early, &play.order, Faults::default())?.replays(&receipt)?;
     let mut late = play.worker()?;
-    play.broker.deliver_until_settled(&mut late, &play.order)?.replays(&receipt)?;
+    play.broker.deliver_until_settled(&mut late, &play.order, Faults::default())?.replays(&receipt)?;
     play.finish(early)?;
     play.finish(late)
 }
