@@ -22,8 +22,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) const FULL: Self = Self { rounds: 21, round: Duration::from_millis(300) };
-    pub(crate) const QUICK: Self = Self { rounds: 5, round: Duration::from_millis(150) };
+    pub(crate) const FULL: Self = Self { rounds: 61, round: Duration::from_millis(100) };
+    pub(crate) const QUICK: Self = Self { rounds: 15, round: Duration::from_millis(60) };
 }
 
 /// What the callers meet.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::digits::ALPHABET;
 use crate::key::{self, Key, SEPARATOR};
@@ -21,7 +22,8 @@ use crate::key::{self, Key, SEPARATOR};
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Operation {
     name: Cow<'static, str>,
-    text: String,
+    /// Shared: each request of a call names its operation.
+    text: Arc<str>,
 }
 
 impl Operation {
@@ -45,7 +47,7 @@ impl Operation {
             text.truncate(after_name);
             push_digest(&mut text, &digest);
         }
-        Self { name, text }
+        Self { name, text: text.into() }
     }
 
     /// The operation's stable name, as metrics and logs show it.
@@ -89,7 +91,7 @@ mod tests {
 
     fn text(name: &str, scope: &str, key: &str) -> String {
         let scope = (!scope.is_empty()).then(|| Key::of(scope).unwrap());
-        Operation::new(name.to_owned(), scope.as_ref(), &Key::of(key).unwrap()).text
+        Operation::new(name.to_owned(), scope.as_ref(), &Key::of(key).unwrap()).text().to_owned()
     }
 
     #[test]

@@ -90,6 +90,9 @@ pub enum Corrupt {
     /// The fingerprint was made by a scheme that this release does not know.
     #[error("the record's fingerprint scheme is unknown to this release")]
     UnknownScheme,
+    /// The result was encoded by a codec that this release does not know, or was built without.
+    #[error("the record's codec is unknown to this build")]
+    UnknownCodec,
     /// The value has a type that no record has.
     #[error("the stored value has a foreign type")]
     ForeignType,
@@ -233,26 +236,26 @@ impl Record {
         let state = match letter {
             b'I' if codec == NO_CODEC => State::InFlight(Claimed::from_bytes(bytes)?),
             b'R' if codec == NO_CODEC => State::Released(Claimed::from_bytes(bytes)?),
-            b'C' => State::Completed(Kept { codec: read_codec(codec)?, payload: bytes.slice(SETTLED..) }),
+            b'C' if codec == NO_CODEC || codec.is_ascii_lowercase() => {
+                State::Completed(Kept { codec: Codec::from_letter(codec), payload: bytes.slice(SETTLED..) })
+            }
             _ => return Err(Corrupt::Unreadable),
         };
         if scheme != SCHEME {
             return Err(Corrupt::UnknownScheme);
         }
         let number = |field: Field| digits::read(field.of(bytes)).ok_or(Corrupt::Unreadable);
-        Ok(Self {
+        let record = Self {
             fingerprint: Fingerprint::from_bytes(number(FINGERPRINT)?.to_be_bytes()),
             fence: Fence(u64::try_from(number(FENCE)?).map_err(|_| Corrupt::Unreadable)?),
             attempt: u32::try_from(number(ATTEMPT)?).map_err(|_| Corrupt::Unreadable)?,
             state,
-        })
-    }
-}
-
-fn read_codec(letter: u8) -> Result<Option<Codec>, Corrupt> {
-    match letter {
-        NO_CODEC => Ok(None),
-        _ => Codec::from_letter(letter).map(Some).ok_or(Corrupt::Unreadable),
+        };
+        // Last: to the scripts, which never look into a payload, all codecs are alike.
+        match &record.state {
+            State::Completed(Kept { codec: None, .. }) if codec != NO_CODEC => Err(Corrupt::UnknownCodec),
+            _ => Ok(record),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ local function damage(raw)
   if string.find(raw, '^[02-9]') and #raw >= 4 then
     return 'unknown_version'
   end
-  local settled = string.find(raw, '^1C[%-j]') and #raw >= 40
+  local settled = string.find(raw, '^1C[%-a-z]') and #raw >= 40
   local unfinished = string.find(raw, '^1[IR]%-') and #raw == 76
       and string.find(string.sub(raw, 41, 62), '^[%-0-2][%-0-9A-Z_a-z]+$')
       and string.find(string.sub(raw, 63, 75), '^[0-9]+$')

@@ -31,7 +31,8 @@ fn kill_and_redeliver(play: &mut Play<'_>, point: Point) -> Result<(), Error> {
     let doomed = play.worker()?;
     play.broker.deliver_and_kill(doomed, &play.order, point)?;
     let mut worker = play.worker()?;
-    let receipt = play.broker.deliver_until_settled(&mut worker, &play.order, Faults::default())?.executed_by(&worker)?;
+    let receipt =
+        play.broker.deliver_until_settled(&mut worker, &play.order, Faults::default())?.executed_by(&worker)?;
     play.broker.deliver(&mut worker, &play.order, Faults::default())?.replays(&receipt)?;
     play.finish(worker)
 }
