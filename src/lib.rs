@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "conformance")]
+pub use idem_core::conformance;
 pub use idem_core::{
-    AlreadyInstalled, Argument, Attempt, Call, CarriesIdem, Codec, DecodeError, DecodeReason, EncodeError, Engine,
-    EngineBuilder, Error, ErrorKind, Fence, Fingerprint, FingerprintError, IdempotencyKey, InvalidKey, Keepable, Key,
-    KeyWriter, Loss, MemoryStore, Named, OnLoss, Operation, Outcome, Policy, PolicyError, Reply, Seen, StoreErrorKind,
-    install, metrics, with_engine,
+    AlreadyInstalled, Argument, Attempt, Call, CarriesIdem, Codec, ConfigError, DecodeError, DecodeReason, EncodeError,
+    Engine, EngineBuilder, Error, ErrorKind, Fence, Fingerprint, FingerprintError, IdempotencyKey, InvalidKey,
+    Keepable, Key, KeyWriter, Loss, MemoryStore, Named, OnLoss, Operation, Outcome, Policy, Reply, Seen,
+    StoreErrorKind, install, metrics, with_engine,
 };
 #[cfg(feature = "macros")]
 pub use idem_macros::idempotent;

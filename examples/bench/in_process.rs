@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use idem::Engine;
 
 use crate::effect;
-use crate::report::{InProcess, median};
+use crate::report::InProcess;
 use crate::side::Failure;
 use crate::with_idem::charge;
 
@@ -26,7 +26,12 @@ pub(crate) fn measure(quick: bool) -> Result<InProcess, Failure> {
             Ok::<_, idem::Error>(())
         }))?;
     }
-    Ok(InProcess { first: median(&first).round(), replay: median(&replay).round() })
+    Ok(InProcess { first: least(&first).round(), replay: least(&replay).round() })
+}
+
+/// Here is no other side that a busy machine would hurt as much, so the least disturbed round counts.
+fn least(rounds: &[f64]) -> f64 {
+    rounds.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 async fn call_all(orders: &[String]) -> Result<Duration, idem::Error> {

@@ -44,7 +44,7 @@ pub(crate) struct CommandsPerCall {
     pub(crate) conflict: usize,
 }
 
-/// Nanoseconds per call.
+/// Nanoseconds per call, in the least disturbed round.
 #[derive(Serialize)]
 pub(crate) struct InProcess {
     pub(crate) first: f64,

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use crate::codec::Codec;
 use crate::engine::Engine;
-use crate::policy::{Policy, PolicyError};
+use crate::policy::{ConfigError, Policy};
 use crate::store::{AnyStore, Store};
+
+const MIN_BOUND: Duration = Duration::from_millis(10);
+const MAX_BOUND: Duration = Duration::from_secs(3600);
 
 /// Configures an [`Engine`].
 #[must_use = "a builder does nothing until it builds"]
@@ -60,14 +63,14 @@ impl EngineBuilder {
     ///         (operation == "payments.charge").then(|| format!(r#"{{"id":{id}}}"#).into_bytes())
     ///     })
     ///     .build()?;
-    /// # Ok::<_, idem_core::PolicyError>(())
+    /// # Ok::<_, idem_core::ConfigError>(())
     /// ```
     pub fn migrate(mut self, migrate: impl Fn(&str, Codec, &[u8]) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
         self.0.migrate = Some(Box::new(migrate));
         self
     }
 
-    /// How long one store call may take before its answer counts as missing. Default: 1 s.
+    /// How long one store call may take before its answer counts as missing: from 10 ms to an hour. Default: 1 s.
     pub fn store_bound(mut self, bound: Duration) -> Self {
         self.0.store_bound = bound;
         self
@@ -77,9 +80,12 @@ impl EngineBuilder {
     ///
     /// # Errors
     ///
-    /// [`PolicyError`], if the policy has a value out of its bounds.
-    pub fn build(self) -> Result<Engine, PolicyError> {
+    /// [`ConfigError`], if the policy or the bound on store calls is out of its bounds.
+    pub fn build(self) -> Result<Engine, ConfigError> {
         self.0.policy.validate()?;
+        if !(MIN_BOUND..=MAX_BOUND).contains(&self.0.store_bound) {
+            return Err(ConfigError::StoreBound);
+        }
         Ok(self.unchecked())
     }
 

@@ -161,8 +161,10 @@ impl Call {
     pub async fn run<R: Reply>(self, body: impl AsyncFnOnce(Attempt) -> R) -> R {
         let returns = returns::<R>();
         match self.start().await {
-            Ok(Started::Claimed(claim)) => {
-                let body = pin!(body(claim.attempt().clone()));
+            Ok(Started::Claimed(mut claim)) => {
+                // What stands before the closure's first await is part of the body as well.
+                claim.begin();
+                let body = pin!(body(claim.attempt()));
                 claim.run(returns, body).await
             }
             Ok(Started::Known(known)) => known.replay(returns),

@@ -14,7 +14,7 @@ use crate::clock::{self, Instant};
 use crate::codec::{Codec, EncodeError};
 use crate::engine::{Engine, Request};
 use crate::error::{Error, ErrorKind, Failure};
-use crate::keeper::{Keeper, Place};
+use crate::keeper::{Errand, Keeper, Place};
 use crate::lease::{Lease, Loss};
 use crate::metrics::{self, Counters};
 use crate::outcome::Seen;
@@ -52,39 +52,32 @@ impl Claimed {
         Owner { token: self.claim.token, fence: self.grant.fence }
     }
 
-    /// Renews the lease once, and tells the holder what that came to. `None` without a clear answer within `bound`.
+    /// Asks the store once for another lease. `None` without a clear answer within `bound`.
     pub(crate) async fn renew(&self, engine: &Engine, bound: Duration) -> Option<RenewReply> {
-        let sent = Instant::now();
         let request = Renew::of(self.claim.clone(), self.grant, !self.lease.remaining().is_zero());
-        match engine.bounded(bound, engine.store().renew(&request)).await {
-            Ok(reply) => {
-                match reply {
-                    RenewReply::Renewed => self.lease.extend(sent),
-                    RenewReply::Reasserted => {
-                        self.lease.extend(sent);
-                        self.note_vanished();
-                    }
-                    RenewReply::Lost => self.lose(),
-                    RenewReply::Corrupt(_) => {}
-                }
-                Some(reply)
+        let answer = engine.bounded(bound, engine.store().renew(&request)).await;
+        answer.inspect_err(|error| self.counters.store_error("renew", error)).ok()
+    }
+
+    /// Tells the holder what a renewal that was sent at `sent` came to.
+    pub(crate) fn hear(&self, reply: RenewReply, sent: Instant) {
+        match reply {
+            RenewReply::Renewed => self.lease.extend(sent),
+            RenewReply::Reasserted => {
+                self.lease.extend(sent);
+                self.note_vanished();
             }
-            Err(error) => {
-                self.counters.store_error("renew", &error);
-                None
-            }
+            RenewReply::Lost => self.lose(),
+            RenewReply::Absent | RenewReply::Corrupt(_) => {}
         }
     }
 
-    /// Tells the holder that its lease is over by its own count, if it is.
-    pub(crate) fn doubt(&self, now: Instant) {
-        if self.lease.doubt(now) {
-            tracing::warn!(
-                operation = self.operation(),
-                fence = self.grant.fence.get(),
-                "a running body's lease could not be renewed in time; whether it still holds is unknown"
-            );
-        }
+    pub(crate) fn warn_of_doubt(&self) {
+        tracing::warn!(
+            operation = self.operation(),
+            fence = self.grant.fence.get(),
+            "a running body's lease could not be renewed in time; whether it still holds is unknown"
+        );
     }
 
     fn lose(&self) {
@@ -124,15 +117,16 @@ impl Claimed {
 
 /// A claim that is held by a call.
 ///
-/// Dropped before its body began, it is released: nothing can have happened. Dropped later, nothing is sent: nobody can
-/// know how far the body came.
+/// Dropped before its body began, it is released: nothing can have happened. Dropped while the body runs, nothing is sent:
+/// nobody can know how far it came. Dropped after the body's end, its keeper sends what is still unanswered.
 pub(crate) struct Held {
     engine: Engine,
     keeper: Keeper,
     claim: Arc<Claimed>,
     /// Its place with the keeper, while it is to be renewed.
     place: Option<Place>,
-    begun: bool,
+    /// What its keeper is to send should it be dropped now.
+    left_to_send: Option<Errand>,
 }
 
 impl Held {
@@ -140,7 +134,13 @@ impl Held {
         let max_run = claim.request.policy.renewed_for();
         let claim = Arc::new(claim);
         let place = Some(keeper.hold(Arc::clone(&claim), max_run));
-        Self { engine, keeper, claim, place, begun: false }
+        let left_to_send = Some(Errand::Release(claim.request.release(claim.claim.token, None)));
+        Self { engine, keeper, claim, place, left_to_send }
+    }
+
+    /// From here on the body may have done something.
+    pub(crate) fn begin(&mut self) {
+        self.left_to_send = None;
     }
 
     pub(crate) fn attempt(&self) -> Attempt {
@@ -173,7 +173,7 @@ impl Held {
     /// The body's own end, or the loss that ends it.
     async fn run_until_lost<R, F: Future<Output = R>>(&mut self, body: Pin<&mut F>) -> Result<R, Loss> {
         let _running = self.claim.counters.running();
-        self.begun = true;
+        self.begin();
         let attempt = self.attempt();
         let Some(least) = self.claim.request.policy.cancelled_by() else {
             return Ok(attempt.scope(body).await);
@@ -186,7 +186,7 @@ impl Held {
     }
 
     fn complete(
-        self: Box<Self>,
+        mut self: Box<Self>,
         encoded: Result<Vec<u8>, EncodeError>,
     ) -> Pin<Box<dyn Future<Output = Result<Seen, Error>> + Send>> {
         Box::pin(async move {
@@ -195,7 +195,9 @@ impl Held {
             }
             let mut request = self.claim.complete(self.kept(encoded));
             let until = self.claim.lease.sure_until();
+            self.left_to_send = Some(Errand::Complete(request.clone()));
             let reply = self.engine.complete(&mut request, &self.claim.counters, until).await;
+            self.left_to_send = None;
             match reply {
                 Ok(CompleteReply::Completed | CompleteReply::Already) => Ok(self.executed(true)),
                 Ok(CompleteReply::Restored) => {
@@ -246,24 +248,22 @@ impl Held {
     }
 
     /// Releases after an error of the body: at once if the store answers, else through the keeper.
-    fn release(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn release(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let claim = &self.claim;
-            let request = claim.request.release(claim.claim.token, Some(claim.grant.fence));
-            if self.engine.try_release(&request).await.is_err() {
-                self.keeper.release(request, claim.counters.clone(), claim.lease.sure_until());
+            let request = self.claim.request.release(self.claim.claim.token, Some(self.claim.grant.fence));
+            self.left_to_send = Some(Errand::Release(request.clone()));
+            if self.engine.try_release(&request).await.is_ok() {
+                self.left_to_send = None;
             }
-            claim.counters.call("failed");
+            self.claim.counters.call("failed");
         })
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        if !self.begun {
-            let claim = &self.claim;
-            let request = claim.request.release(claim.claim.token, None);
-            self.keeper.release(request, claim.counters.clone(), claim.lease.sure_until());
+        if let Some(errand) = self.left_to_send.take() {
+            self.keeper.send(errand, self.claim.counters.clone(), self.claim.lease.sure_until());
         }
     }
 }

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::runtime::{self, Handle};
+use tokio::runtime;
 
 use crate::builder::{EngineBuilder, Settings};
 use crate::call::Named;
@@ -17,7 +17,7 @@ use crate::clock::{self, Instant};
 use crate::codec::Codec;
 use crate::error::Failure;
 use crate::fingerprint::Fingerprint;
-use crate::keeper::Keeper;
+use crate::keeper::{self, Errand, Keeper};
 use crate::lease::Lease;
 use crate::memory::MemoryStore;
 use crate::metrics::{self, Counters};
@@ -37,7 +37,7 @@ use crate::store::{
 ///
 /// let policy = Policy::new().lease(Duration::from_secs(10));
 /// let engine = Engine::builder(MemoryStore::new()).policy(policy).build()?;
-/// # Ok::<_, idem_core::PolicyError>(())
+/// # Ok::<_, idem_core::ConfigError>(())
 /// ```
 #[derive(Clone)]
 pub struct Engine(Arc<Inner>);
@@ -106,7 +106,15 @@ impl Engine {
                         let claimed = Claimed::new(request, claim, grant, lease, counters);
                         return Ok(Started::Claimed(Box::new(Held::new(self.clone(), keeper, claimed))));
                     }
-                    keeper.release(request.release(claim.token, None), counters.clone(), lease.sure_until());
+                    // Given up before the next one is sent, which would else meet this one in flight.
+                    let mut late = Unanswered {
+                        keeper: &keeper,
+                        request: &request,
+                        claim: &claim,
+                        counters: &counters,
+                        may_hold: true,
+                    };
+                    late.may_hold = self.try_release(&request.release(claim.token, None)).await.is_err();
                 }
                 ClaimReply::Stale => {}
                 ClaimReply::Replay(replay) => {
@@ -143,8 +151,9 @@ impl Engine {
         let mut pause = FIRST_PAUSE;
         let mut ambiguous = None;
         let answer = loop {
+            // Half of what is left, so that there is time to ask again, on another connection.
             let left = until.saturating_duration_since(Instant::now());
-            match self.bounded(left, self.store().claim(claim)).await {
+            match self.bounded(left / 2, self.store().claim(claim)).await {
                 Ok(reply) => break Ok(reply),
                 Err(error) if ambiguous.is_none() && error.kind() == StoreErrorKind::Unavailable => break Err(error),
                 // Once an answer is missing, only a reply tells what became of that request.
@@ -172,10 +181,14 @@ impl Engine {
         counters: &Counters,
         until: Instant,
     ) -> Result<CompleteReply, StoreError> {
+        let until = until.min(Instant::now() + LONGEST_RETRY);
         let mut pause = FIRST_PAUSE;
         loop {
-            request.restore = Instant::now() < until;
-            match self.bounded(self.0.settings.store_bound, self.store().complete(request)).await {
+            let left = until.saturating_duration_since(Instant::now());
+            request.restore = !left.is_zero();
+            // What may be written again only under a live lease must not arrive after it.
+            let bound = if request.restore { left } else { self.0.settings.store_bound };
+            match self.bounded(bound, self.store().complete(request)).await {
                 Err(_) if wait(&mut pause, until).await => {}
                 answer => return answer.inspect_err(|error| counters.store_error("complete", error)),
             }
@@ -184,6 +197,7 @@ impl Engine {
 
     /// Sends a release, again and again until `until` if there is no clear answer.
     pub(crate) async fn release(&self, request: &Release, counters: &Counters, until: Instant) {
+        let until = until.min(Instant::now() + LONGEST_RETRY);
         let mut pause = FIRST_PAUSE;
         while let Err(error) = self.try_release(request).await {
             if !wait(&mut pause, until).await {
@@ -209,9 +223,10 @@ impl Engine {
         }
     }
 
-    /// The keeper of this runtime; its first claim starts it.
+    /// The keeper of this runtime's claims; their first one starts it.
     fn keeper(&self) -> Keeper {
-        let runtime = Handle::current().id();
+        let home = keeper::home();
+        let runtime = home.id();
         let (keeper, is_new) = match self.0.keepers().entry(runtime) {
             Entry::Occupied(running) => (running.get().clone(), false),
             Entry::Vacant(place) => (place.insert(Keeper::default()).clone(), true),
@@ -219,7 +234,7 @@ impl Engine {
         // Started outside the lock: on a runtime that is shutting down the task ends at once.
         if is_new {
             let engine = self.downgrade();
-            keeper.start(self.downgrade(), move || {
+            keeper.start(&home, self.downgrade(), move || {
                 if let Some(engine) = engine.upgrade() {
                     engine.0.keepers().remove(&runtime);
                 }
@@ -256,7 +271,8 @@ impl WeakEngine {
     }
 }
 
-/// A claim without an answer. Dropped, it is released by its token alone, through the keeper.
+/// A claim without an answer, or with one that came too late. Dropped, it is released by its token alone, through the
+/// keeper.
 struct Unanswered<'a> {
     keeper: &'a Keeper,
     request: &'a Request,
@@ -272,12 +288,15 @@ impl Drop for Unanswered<'_> {
             return;
         }
         let until = Instant::now() + Duration::from_millis(self.claim.lease);
-        self.keeper.release(self.request.release(self.claim.token, None), self.counters.clone(), until);
+        let release = self.request.release(self.claim.token, None);
+        self.keeper.send(Errand::Release(release), self.counters.clone(), until);
     }
 }
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// However long a lease is, a caller does not wait longer for its result to be recorded.
+const LONGEST_RETRY: Duration = Duration::from_secs(30);
 
 /// Waits before the next try, longer each time. `false`, at once, where there is no time for another try.
 async fn wait(pause: &mut Duration, until: Instant) -> bool {

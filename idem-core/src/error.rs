@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::codec::DecodeError;
 use crate::fingerprint::FingerprintError;
 use crate::key::InvalidKey;
-use crate::policy::PolicyError;
+use crate::policy::ConfigError;
 use crate::record::Corrupt;
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -59,7 +59,7 @@ pub(crate) enum Failure {
     #[error("no engine: call `idem::install`, wrap the call in `idem::with_engine`, or write `engine = …`")]
     NoEngine,
     #[error("the operation's policy is invalid")]
-    Policy(#[source] PolicyError),
+    Policy(#[source] ConfigError),
 }
 
 /// The kinds of [`Error`].
@@ -122,7 +122,8 @@ impl Error {
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self.0.failure {
-            Failure::InFlight { retry_after } | Failure::LeaseLost { retry_after } => Some(retry_after),
+            Failure::InFlight { retry_after } => Some(retry_after),
+            Failure::LeaseLost { retry_after } => Some(retry_after.min(Duration::from_secs(60))),
             Failure::Store(_) | Failure::TooLate => Some(Duration::from_secs(1)),
             _ => None,
         }

@@ -1,24 +1,55 @@
-//! The keeper: one background task per engine and runtime that renews every held claim, and sends the releases of calls
-//! that ended before their body began.
+//! The keeper: one background task per engine that renews every held claim, and sends the releases of calls that ended
+//! before their body began.
 //!
-//! It is a task of its own, so that a body which blocks its thread is still renewed on a multi-thread runtime. Holding a
-//! claim costs a place in a slab, not a task and not a timer: the keeper looks the slab through when something is due.
+//! The calls of all multi-thread runtimes have theirs on a thread of its own, so that a body which blocks its thread is
+//! still renewed. Holding a claim costs a place in a slab, not a task and not a timer: the keeper looks the slab through
+//! when something is due.
 
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 use slab::Slab;
+use tokio::runtime::{self, Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
 use crate::claim::Claimed;
 use crate::clock::Instant;
 use crate::engine::{Engine, WeakEngine};
 use crate::lease::Lease;
-use crate::metrics::Counters;
-use crate::store::{Release, RenewReply};
+use crate::metrics::{self, Counters};
+use crate::store::{Complete, CompleteReply, Release, RenewReply};
+
+/// The runtime that the keeper of this runtime's claims lives on.
+///
+/// A body that blocks a worker stops more than itself: what was last woken from that worker stays in its LIFO slot, where
+/// nobody can steal it, and no other worker need take over the timers that it looked after. So the keeper of a
+/// multi-thread runtime is on a thread of its own, one for the process. A current-thread runtime has its keeper itself: a
+/// clock that is paused, or a recorder of metrics that is set for the thread, then count for both.
+pub(crate) fn home() -> Handle {
+    static THREAD: OnceLock<Option<Handle>> = OnceLock::new();
+    let here = Handle::current();
+    match here.runtime_flavor() {
+        RuntimeFlavor::CurrentThread => here,
+        // Without a thread to be had, renewing on this runtime is better than not at all.
+        _ => THREAD.get_or_init(start_thread).clone().unwrap_or(here),
+    }
+}
+
+fn start_thread() -> Option<Handle> {
+    let (made, receive) = std::sync::mpsc::sync_channel(1);
+    let thread = std::thread::Builder::new().name("idem-keeper".to_owned());
+    let run = move || {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().ok()?;
+        made.send(runtime.handle().clone()).ok()?;
+        runtime.block_on(std::future::pending::<Option<()>>())
+    };
+    thread.spawn(run).ok()?;
+    receive.recv().ok()
+}
 
 /// The handle to one keeper. A cheap clone.
 #[derive(Clone, Default)]
@@ -34,7 +65,7 @@ struct Board {
 #[derive(Default)]
 struct Duties {
     held: Slab<Duty>,
-    releases: Vec<PendingRelease>,
+    errands: Vec<Pending>,
     /// When the claims are to be looked through next; `None` while there is nothing to look for.
     looks_at: Option<Instant>,
 }
@@ -46,11 +77,22 @@ struct Duty {
     stop_at: Option<Instant>,
 }
 
-struct PendingRelease {
-    release: Release,
+/// What an ended call has left to be sent.
+pub(crate) enum Errand {
+    /// Its body never began, or ended with an error.
+    Release(Release),
+    /// Its body came to a result, and then the caller went away, or got no answer in time.
+    Complete(Complete),
+}
+
+struct Pending {
+    errand: Errand,
     counters: Counters,
     until: Instant,
 }
+
+/// More errands than this do not pile up while a store cannot be reached: the leases of the rest run out by themselves.
+const MAX_ERRANDS: usize = 4096;
 
 /// A claim's place with its keeper. Dropped, the claim is renewed no more.
 pub(crate) struct Place {
@@ -59,9 +101,9 @@ pub(crate) struct Place {
 }
 
 impl Keeper {
-    /// Starts the task on this runtime. It ends with the engine or with the runtime, and then calls `on_end`.
-    pub(crate) fn start(&self, engine: WeakEngine, on_end: impl FnOnce() + Send + 'static) {
-        tokio::spawn(keep(Arc::clone(&self.0), engine, OnDrop(Some(on_end))));
+    /// Starts the task at its home. It ends with the engine or with that runtime, and then calls `on_end`.
+    pub(crate) fn start(&self, home: &Handle, engine: WeakEngine, on_end: impl FnOnce() + Send + 'static) {
+        home.spawn(keep(Arc::clone(&self.0), engine, OnDrop(Some(on_end))));
     }
 
     /// Wakes the task, so that it sees that its engine is gone.
@@ -85,9 +127,13 @@ impl Keeper {
         Place { board: Arc::clone(&self.0), at }
     }
 
-    /// Sends `release`, again and again until `until` if there is no clear answer. Needs no runtime to be called.
-    pub(crate) fn release(&self, release: Release, counters: Counters, until: Instant) {
-        self.0.duties().releases.push(PendingRelease { release, counters, until });
+    /// Sends `errand`, again and again until `until` if there is no clear answer. Needs no runtime to be called.
+    pub(crate) fn send(&self, errand: Errand, counters: Counters, until: Instant) {
+        let mut duties = self.0.duties();
+        if duties.errands.len() < MAX_ERRANDS {
+            duties.errands.push(Pending { errand, counters, until });
+        }
+        drop(duties);
         self.ring();
     }
 }
@@ -112,9 +158,19 @@ async fn keep(board: Arc<Board>, engine: WeakEngine, _on_end: OnDrop<impl FnOnce
             // Strong only while there is something to do: an engine that is gone rings the bell.
             let Some(engine) = engine.upgrade() else { return };
             let mut duties = board.duties();
-            work.extend(duties.due(Instant::now()).into_iter().map(|(at, claim)| renew(&engine, &board, at, claim)));
-            work.extend(std::mem::take(&mut duties.releases).into_iter().map(|pending| release(&engine, pending)));
-            duties.looks_at
+            let Due { renewals, doubtful } = duties.due(Instant::now());
+            let errands = match MAX_ERRANDS.saturating_sub(work.len()) {
+                0 => Vec::new(),
+                room => duties.take_errands(room),
+            };
+            let looks_at = duties.looks_at;
+            drop(duties);
+            work.extend(renewals.into_iter().map(|(at, claim)| Box::pin(renew(&engine, &board, at, claim)) as Work));
+            work.extend(errands.into_iter().map(|pending| guarded(run(engine.clone(), pending))));
+            for claim in doubtful {
+                claim.warn_of_doubt();
+            }
+            looks_at
         };
         let look = async {
             match looks_at {
@@ -132,6 +188,21 @@ async fn keep(board: Arc<Board>, engine: WeakEngine, _on_end: OnDrop<impl FnOnce
 
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// A store that panics must not end the renewals of every other claim.
+fn guarded(work: impl Future<Output = ()> + Send + 'static) -> Work {
+    Box::pin(AssertUnwindSafe(work).catch_unwind().map(|ended| {
+        if ended.is_err() {
+            tracing::error!("a store panicked on an errand of a call that ended");
+        }
+    }))
+}
+
+#[derive(Default)]
+struct Due {
+    renewals: Vec<(usize, Arc<Claimed>)>,
+    doubtful: Vec<Arc<Claimed>>,
+}
+
 impl Duties {
     /// Sees to it that the claims are looked through at `moment` at the latest. Whether that is sooner than planned.
     fn look_by(&mut self, moment: Instant) -> bool {
@@ -142,9 +213,19 @@ impl Duties {
         sooner
     }
 
-    /// The claims to be renewed now.
-    fn due(&mut self, now: Instant) -> Vec<(usize, Arc<Claimed>)> {
-        let mut due = Vec::new();
+    /// What is to be done for `claim`, while the place at `at` is its own: it may be empty by now, or another claim's.
+    fn of(&mut self, at: usize, claim: &Arc<Claimed>) -> Option<&mut Duty> {
+        self.held.get_mut(at).filter(|duty| Arc::ptr_eq(&duty.claim, claim))
+    }
+
+    fn take_errands(&mut self, room: usize) -> Vec<Pending> {
+        let room = room.min(self.errands.len());
+        self.errands.drain(..room).collect()
+    }
+
+    /// The claims to be renewed now, and those whose holders have just been told to doubt.
+    fn due(&mut self, now: Instant) -> Due {
+        let mut due = Due::default();
         if self.looks_at.is_none_or(|looks_at| looks_at > now) {
             return due;
         }
@@ -153,13 +234,15 @@ impl Duties {
         for (at, duty) in &mut self.held {
             let lease = duty.claim.lease();
             shortest = shortest.min(lease.length());
-            duty.claim.doubt(now);
+            if lease.doubt(now) {
+                due.doubtful.push(Arc::clone(&duty.claim));
+            }
             if duty.stop_at.is_some_and(|stop_at| stop_at <= now) {
                 duty.renew_at = None;
             }
             if duty.renew_at.is_some_and(|renew_at| renew_at <= now) {
                 duty.renew_at = None;
-                due.push((at, Arc::clone(&duty.claim)));
+                due.renewals.push((at, Arc::clone(&duty.claim)));
             }
             let doubtful_at = lease.loss().is_none().then(|| lease.sure_until());
             next = next.into_iter().chain(duty.renew_at).chain(doubtful_at).min();
@@ -171,32 +254,49 @@ impl Duties {
 }
 
 /// Renews one claim once, and says when it is due again.
-fn renew(engine: &Engine, board: &Arc<Board>, at: usize, claim: Arc<Claimed>) -> Work {
+fn renew(engine: &Engine, board: &Arc<Board>, at: usize, claim: Arc<Claimed>) -> impl Future<Output = ()> + use<> {
     let (engine, board) = (engine.clone(), Arc::clone(board));
-    Box::pin(async move {
+    async move {
         let sent = Instant::now();
         let period = period(claim.lease());
-        let again = match claim.renew(&engine, period).await {
-            Some(RenewReply::Renewed | RenewReply::Reasserted) => sent + period,
-            Some(RenewReply::Lost) => return,
+        // A store that panics has given no clear answer.
+        let asked = AssertUnwindSafe(claim.renew(&engine, period)).catch_unwind().await;
+        let reply = asked.unwrap_or_else(|_| {
+            tracing::error!("a store panicked while it renewed a claim");
+            None
+        });
+        // Nothing is told to a call that has ended: what its renewal met may be its own completion or release.
+        if board.duties().of(at, &claim).is_none() {
+            return;
+        }
+        let again = match reply {
+            Some(RenewReply::Lost) => None,
+            Some(RenewReply::Renewed | RenewReply::Reasserted) => Some(sent + period),
             // No clear answer, or a record that cannot be read: tried again, several times within what is left.
-            Some(RenewReply::Corrupt(_)) | None => Instant::now() + period / 8,
+            Some(RenewReply::Absent | RenewReply::Corrupt(_)) | None => Some(Instant::now() + period / 8),
         };
+        if let Some(reply) = reply {
+            claim.hear(reply, sent);
+        }
         let mut duties = board.duties();
-        // The place may be empty by now, or another claim's.
-        if let Some(duty) = duties.held.get_mut(at).filter(|duty| Arc::ptr_eq(&duty.claim, &claim)) {
+        if let (Some(again), Some(duty)) = (again, duties.of(at, &claim)) {
             duty.renew_at = Some(again);
             duties.look_by(again);
         }
-    })
+    }
 }
 
-fn release(engine: &Engine, pending: PendingRelease) -> Work {
-    let engine = engine.clone();
-    Box::pin(async move {
-        let PendingRelease { release, counters, until } = pending;
-        engine.release(&release, &counters, until).await;
-    })
+async fn run(engine: Engine, pending: Pending) {
+    let Pending { errand, counters, until } = pending;
+    match errand {
+        Errand::Release(release) => engine.release(&release, &counters, until).await,
+        Errand::Complete(mut complete) => {
+            let reply = engine.complete(&mut complete, &counters, until).await;
+            if !matches!(reply, Ok(CompleteReply::Completed | CompleteReply::Already | CompleteReply::Restored)) {
+                counters.add_one(metrics::UNRECORDED);
+            }
+        }
+    }
 }
 
 /// Three chances to renew within a lease.

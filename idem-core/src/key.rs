@@ -132,13 +132,14 @@ struct Escape<'a> {
 impl fmt::Write for Escape<'_> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
         *self.blank &= part.chars().all(|c| c.is_whitespace() || c.is_control());
+        let awkward = |c: char| matches!(c, ':' | '{' | '}' | '%') || c.is_whitespace() || c.is_control();
         let mut plain = 0;
-        for (at, byte) in part.bytes().enumerate() {
-            if matches!(byte, b':' | b'{' | b'}' | b'%' | b' ' | 0x7f) || byte.is_ascii_control() {
-                self.text.push_str(&part[plain..at]);
+        for (at, awkward) in part.match_indices(awkward) {
+            self.text.push_str(&part[plain..at]);
+            for byte in awkward.bytes() {
                 write!(self.text, "%{byte:02X}")?;
-                plain = at + 1;
             }
+            plain = at + awkward.len();
         }
         self.text.push_str(&part[plain..]);
         Ok(())

@@ -85,7 +85,9 @@ impl Lease {
         let sure = (self.length * 99 / 100).saturating_sub(Duration::from_millis(2));
         let until = sent.saturating_duration_since(self.began) + sure;
         self.sure_for.fetch_max(u64::try_from(until.as_micros()).unwrap_or(u64::MAX), Ordering::AcqRel);
-        let _ = self.standing.compare_exchange(DOUBTFUL, SURE, Ordering::AcqRel, Ordering::Relaxed);
+        if self.sure_until() > Instant::now() {
+            let _ = self.standing.compare_exchange(DOUBTFUL, SURE, Ordering::AcqRel, Ordering::Relaxed);
+        }
     }
 
     /// What the holder has been told, if anything.

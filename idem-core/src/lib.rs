@@ -47,7 +47,7 @@ pub use lease::Loss;
 pub use memory::MemoryStore;
 pub use operation::Operation;
 pub use outcome::{Outcome, Seen};
-pub use policy::{OnLoss, Policy, PolicyError};
+pub use policy::{ConfigError, OnLoss, Policy};
 pub use record::Fence;
 pub use reply::{CarriesIdem, Keepable, Reply};
 pub use store::{Store, StoreErrorKind};

@@ -35,11 +35,14 @@ impl Operation {
     pub fn new(name: impl Into<Cow<'static, str>>, scope: Option<&Key>, key: &Key) -> Self {
         let name = name.into();
         let scope = scope.map_or("", Key::as_str);
-        let mut text = String::with_capacity(name.len() + scope.len() + key.as_str().len() + 2);
+        let mut text = String::with_capacity(name.len() + scope.len() + key.as_str().len() + 4);
         key::escape(&mut text, &name);
         text.push(SEPARATOR);
         let after_name = text.len();
-        text.push_str(scope);
+        for (at, part) in scope.split(SEPARATOR).enumerate() {
+            text.push_str(if at == 0 { "" } else { SCOPE_SEPARATOR });
+            text.push_str(part);
+        }
         text.push(SEPARATOR);
         text.push_str(key.as_str());
         if text.len() > Self::MAX_TEXT {
@@ -73,6 +76,10 @@ impl fmt::Debug for Operation {
         f.debug_struct("Operation").field("name", &self.name).finish_non_exhaustive()
     }
 }
+
+/// Keeps the parts of a scope apart from each other and from the key's: in escaped text `%` is always followed by two
+/// hexadecimal digits.
+const SCOPE_SEPARATOR: &str = "%,";
 
 /// In escaped text `%` is always followed by two hexadecimal digits, so `%~` can begin nothing but a digest.
 fn push_digest(text: &mut String, digest: &blake3::Hash) {
@@ -127,6 +134,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn parts_of_a_scope_and_of_a_key_are_kept_apart() {
+        let text = |scope: Option<Key>, key: Key| Operation::new("n", scope.as_ref(), &key).text().to_owned();
+        let key = |value: &dyn crate::IdempotencyKey| Key::of(value).unwrap();
+        assert_eq!(text(Some(key(&("eu", "acme"))), key(&"7")), "n:eu%,acme:7");
+        assert_ne!(text(Some(key(&("eu", "acme"))), key(&"7")), text(Some(key(&"eu")), key(&("acme", "7"))));
+        assert_ne!(text(None, key(&("b", "c"))), text(Some(key(&("", "b"))), key(&"c")));
+        assert_ne!(text(Some(key(&("a", "b"))), key(&"c")), text(Some(key(&"a%,b")), key(&"c")));
     }
 
     #[test]

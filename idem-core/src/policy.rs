@@ -97,7 +97,8 @@ impl Policy {
 
     /// What becomes of a body whose lease is over by its own count, while the store cannot be asked. Default:
     /// [`RunOn`](OnLoss::RunOn): nobody may have followed, and the completion decides. Cancelling instead turns an outage
-    /// of the store into an unknown outcome for each body that runs.
+    /// of the store into an unknown outcome for each body that runs. A body that is cancelled in doubt is cancelled after a
+    /// loss as well.
     #[must_use]
     pub const fn on_doubt(mut self, then: OnLoss) -> Self {
         self.on_doubt = then;
@@ -108,16 +109,20 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// [`PolicyError`], naming the first value that is out of its bounds.
-    pub const fn validate(&self) -> Result<(), PolicyError> {
+    /// [`ConfigError`], naming the first value that is out of its bounds.
+    pub const fn validate(&self) -> Result<(), ConfigError> {
         if less(self.lease, Self::MIN_LEASE) {
-            Err(PolicyError::LeaseTooShort)
+            Err(ConfigError::LeaseTooShort)
         } else if less(Self::MAX_DURATION, self.lease) {
-            Err(PolicyError::LeaseTooLong)
+            Err(ConfigError::LeaseTooLong)
         } else if self.retention.is_zero() {
-            Err(PolicyError::RetentionZero)
+            Err(ConfigError::RetentionZero)
         } else if less(Self::MAX_DURATION, self.retention) {
-            Err(PolicyError::RetentionTooLong)
+            Err(ConfigError::RetentionTooLong)
+        } else if let Some(max_run) = self.max_run
+            && less(Self::MAX_DURATION, max_run)
+        {
+            Err(ConfigError::MaxRunTooLong)
         } else {
             Ok(())
         }
@@ -132,10 +137,13 @@ impl Policy {
     pub const fn valid(self) -> Self {
         match self.validate() {
             Ok(()) => self,
-            Err(PolicyError::LeaseTooShort) => panic!("the lease is shorter than 100 ms"),
-            Err(PolicyError::LeaseTooLong) => panic!("the lease is longer than ten years"),
-            Err(PolicyError::RetentionZero) => panic!("the retention is zero"),
-            Err(PolicyError::RetentionTooLong) => panic!("the retention is longer than ten years"),
+            Err(ConfigError::LeaseTooShort) => panic!("the lease is shorter than 100 ms"),
+            Err(ConfigError::LeaseTooLong) => panic!("the lease is longer than ten years"),
+            Err(ConfigError::RetentionZero) => panic!("the retention is zero"),
+            Err(ConfigError::RetentionTooLong) => panic!("the retention is longer than ten years"),
+            Err(ConfigError::MaxRunTooLong) => panic!("max_run is longer than ten years"),
+            // Of the engine, not of a policy.
+            Err(ConfigError::StoreBound) => panic!("the bound on store calls is out of its bounds"),
         }
     }
 
@@ -176,10 +184,10 @@ impl Default for Policy {
     }
 }
 
-/// A value of a [`Policy`] that is out of its bounds.
+/// A value of a [`Policy`] or of an [`EngineBuilder`](crate::EngineBuilder) that is out of its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PolicyError {
+pub enum ConfigError {
     /// The lease is below [`Policy::MIN_LEASE`].
     #[error("the lease is shorter than 100 ms")]
     LeaseTooShort,
@@ -192,6 +200,12 @@ pub enum PolicyError {
     /// The retention is above [`Policy::MAX_DURATION`].
     #[error("the retention is longer than ten years")]
     RetentionTooLong,
+    /// The limit on how long a claim is renewed is above [`Policy::MAX_DURATION`].
+    #[error("max_run is longer than ten years")]
+    MaxRunTooLong,
+    /// The bound on store calls is below 10 ms or above an hour.
+    #[error("the bound on store calls is below 10 ms or above an hour")]
+    StoreBound,
 }
 
 /// `a < b`: the operator is no `const fn` yet.
@@ -214,18 +228,19 @@ mod tests {
     fn impossible_durations_are_refused_when_the_policy_is_checked() {
         let lease = |lease| Policy::new().lease(lease).validate();
         let retention = |retention| Policy::new().retention(retention).validate();
-        assert_eq!(lease(Duration::ZERO), Err(PolicyError::LeaseTooShort));
-        assert_eq!(lease(Duration::from_millis(99)), Err(PolicyError::LeaseTooShort));
-        assert_eq!(retention(Duration::ZERO), Err(PolicyError::RetentionZero));
+        assert_eq!(lease(Duration::ZERO), Err(ConfigError::LeaseTooShort));
+        assert_eq!(lease(Duration::from_millis(99)), Err(ConfigError::LeaseTooShort));
+        assert_eq!(retention(Duration::ZERO), Err(ConfigError::RetentionZero));
         for endless in [
             Duration::MAX,
             Duration::from_secs(u64::MAX),
             Duration::from_millis(i64::MAX.unsigned_abs()),
             Policy::MAX_DURATION + Duration::from_nanos(1),
         ] {
-            assert_eq!(lease(endless), Err(PolicyError::LeaseTooLong));
-            assert_eq!(retention(endless), Err(PolicyError::RetentionTooLong));
+            assert_eq!(lease(endless), Err(ConfigError::LeaseTooLong));
+            assert_eq!(retention(endless), Err(ConfigError::RetentionTooLong));
         }
+        assert_eq!(Policy::new().max_run(Duration::MAX).validate(), Err(ConfigError::MaxRunTooLong));
         assert_eq!(lease(Policy::MAX_DURATION), Ok(()));
         assert_eq!(retention(Policy::MAX_DURATION), Ok(()));
     }

@@ -211,7 +211,7 @@ impl Record {
         bytes.extend_from_slice(&digits::write::<{ FINGERPRINT.width() }>(fingerprint));
         if let State::InFlight(claimed) | State::Released(claimed) = &self.state {
             bytes.extend_from_slice(&claimed.token.to_text());
-            bytes.extend_from_slice(format!("{:013}", claimed.floor).as_bytes());
+            bytes.extend_from_slice(&decimal(claimed.floor));
             bytes.extend_from_slice(&[claimed.origin.letter()]);
         }
         bytes.extend_from_slice(payload);
@@ -257,6 +257,16 @@ impl Record {
             _ => Ok(record),
         }
     }
+}
+
+/// `number` in as many decimal digits as the floor has: it is the one number that a script counts with.
+fn decimal(mut number: u64) -> [u8; FLOOR.width()] {
+    let mut text = [b'0'; FLOOR.width()];
+    for digit in text.iter_mut().rev() {
+        *digit += u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
+    }
+    text
 }
 
 impl Claimed {
@@ -362,6 +372,21 @@ mod tests {
         }
         let newer = Bytes::from([b"2", &bytes[1..]].concat());
         assert_eq!(Record::from_bytes(&newer), Err(Corrupt::UnknownVersion));
+    }
+
+    #[test]
+    fn a_codec_that_is_not_built_in_is_no_damage() {
+        let read = |codec: u8| {
+            let bytes = [b"1C", &[codec][..], b"1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka{}"].concat();
+            Record::from_bytes(&bytes.into()).map(drop)
+        };
+        for letter in b'a'..=b'z' {
+            let known = Codec::from_letter(letter).ok_or(Corrupt::UnknownCodec);
+            assert_eq!(read(letter), known.map(drop));
+        }
+        for damaged in [b'J', b'0', b'{', 0xe9] {
+            assert_eq!(read(damaged), Err(Corrupt::Unreadable));
+        }
     }
 
     #[test]

@@ -205,7 +205,10 @@ pub enum RenewReply {
     Renewed,
     /// The record had vanished; it was written again.
     Reasserted,
-    /// The claim is not the caller's any more, for good: another came after it, or it is settled, released or absent.
+    /// The record is absent, and the caller could not be sure of its lease: nothing was written. Whether anyone followed,
+    /// nobody can tell.
+    Absent,
+    /// The claim is not the caller's any more, for good: another came after it, or it is settled or released.
     Lost,
     /// The record cannot be read; nothing was written.
     Corrupt(Corrupt),

@@ -13,7 +13,9 @@ local key, token, settled, retention, restore = KEYS[1], ARGV[1], ARGV[2], ARGV[
 local reply = 'completed'
 
 local raw = redis.call('GET', key)
-if raw then
+-- Nearly always the record is the owner's own, to the byte: a record of format 1 then, with nothing more to check.
+local own = '1I-1' .. string.sub(settled, 5, 40) .. token
+if raw and (string.sub(raw, 1, 62) ~= own or #raw ~= 76 or not string.find(raw, '^%d+[frst]$', 63)) then
   local wrong = damage(raw)
   if wrong == 'unknown_version' then
     return {'lost'} -- a newer release wrote it, so another claim came after this one
@@ -30,9 +32,9 @@ if raw then
   if state ~= 'I' or not same_fence or string.sub(raw, 41, 62) ~= token then
     return {'lost'}
   end
-elseif restore == '1' then
+elseif not raw and restore == '1' then
   reply = 'restored'
-else
+elseif not raw then
   return {'absent'}
 end
 

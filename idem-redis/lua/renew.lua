@@ -5,16 +5,16 @@
 -- ARGV[2]  linger: how long an unfinished claim is remembered, in ms
 -- ARGV[3]  '1' if an absent record may be written again, else '0'
 --
--- Replies: {'renewed'} {'reasserted'} {'lost'}
+-- Replies: {'renewed'} {'reasserted'} {'absent'} {'lost'}
 --          {'corrupt', word} {'refused', the server's text}
 
 local key, claimed, linger, restore = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 
 local raw = redis.call('GET', key)
 if not raw and restore ~= '1' then
-  return {'lost'}
+  return {'absent'}
 end
-if raw then
+if raw and raw ~= claimed then
   local wrong = damage(raw)
   if wrong == 'unknown_version' then
     return {'lost'} -- a newer release wrote it, so another claim came after this one

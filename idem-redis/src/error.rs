@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use idem_core::store::StoreError;
-use redis::{ErrorKind, RedisError};
+use redis::{ErrorKind, RedisError, Value};
 
 /// Why a store could not be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum BuildError {
 }
 
 /// What is behind a store's error. Texts of the server are cut down to their first word: the rest may quote a key.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum RedisCause {
     /// The server refused, with this word (`OOM`, `READONLY`, `NOAUTH`, …).
@@ -67,15 +67,21 @@ const WORDS: [&str; 18] = [
     "UNKILLABLE",
 ];
 
+/// How servers from Redis 7.0 say `NOPERM` of a command within a script.
+const DENIED_TO_A_SCRIPT: [&str; 2] = ["The user executing the script can't", "ACL failure in script"];
+
 /// The server's word in `text`. It need not come first: Redis 6.2 wraps what a script meets.
 pub(crate) fn word(text: &str) -> &'static str {
+    if DENIED_TO_A_SCRIPT.into_iter().any(|denied| text.contains(denied)) {
+        return "NOPERM";
+    }
     text.split(|c: char| !c.is_ascii_uppercase())
         .find_map(|token| WORDS.into_iter().find(|word| *word == token))
         .unwrap_or("ERR")
 }
 
 /// What went wrong on the way to an answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Trouble {
     /// The server said no, with this word.
     Word(&'static str),
@@ -108,6 +114,17 @@ impl Trouble {
             ErrorKind::AuthenticationFailed => Self::Word("WRONGPASS"),
             ErrorKind::Io => Self::Unanswered(RedisCause::Connection(io_kind(error))),
             _ => Self::Unanswered(RedisCause::Client(error.category().to_owned())),
+        }
+    }
+
+    /// The server's refusal, where a script's reply gives it back: `{'refused', text}`.
+    pub(crate) fn refused(reply: &Value) -> Option<Self> {
+        let Value::Array(parts) = reply else { return None };
+        match &parts[..] {
+            [Value::BulkString(said), Value::BulkString(text)] if said == b"refused" => {
+                Some(Self::Word(word(&String::from_utf8_lossy(text))))
+            }
+            _ => None,
         }
     }
 
@@ -158,6 +175,7 @@ mod tests {
             assert_eq!(word(text), "OOM");
         }
         assert_eq!(word("ERR unknown command 'EVALSHA', with args beginning with: 'secret'"), "ERR");
+        assert_eq!(word("ERR The user executing the script can't run this command or subcommand"), "NOPERM");
         assert_eq!(word("BUSY Redis is busy running a script."), "BUSY");
     }
 }

@@ -30,7 +30,13 @@ impl Keyspace {
 
     /// The key of an operation's record. The text is the hash tag; it holds no brace.
     pub(crate) fn key(&self, operation: &Operation) -> String {
-        format!("{}:{{{}}}", self.prefix, operation.text())
+        let text = operation.text();
+        let mut key = String::with_capacity(self.prefix.len() + text.len() + 3);
+        key.push_str(&self.prefix);
+        key.push_str(":{");
+        key.push_str(text);
+        key.push('}');
+        key
     }
 }
 

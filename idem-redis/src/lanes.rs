@@ -9,12 +9,15 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use deadpool::managed::Manager as _;
-use deadpool_redis::{Manager, Pool};
+use deadpool_redis::Pool;
+use futures_util::FutureExt as _;
+use futures_util::future::Shared;
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, Value};
 use tokio::runtime::{Handle, Id};
@@ -22,13 +25,17 @@ use tokio::task::AbortHandle;
 
 use crate::error::{RedisCause, Trouble};
 
-/// How long a call may wait for a connection to be made. Under the engine's default bound on a store call, so that a server
-/// that cannot be reached is told from one that does not answer: nothing was sent.
+/// How long making a connection may take. Under the engine's default bound on a store call, so that a server that cannot be
+/// reached is told from one that does not answer: nothing was sent.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// A lane that was asked something this long ago and has answered nothing since is replaced: its server, or something on
-/// the way there, is gone without a word.
-const SILENCE_MILLIS: u64 = 1000;
+/// After a connection could not be made, calls are told so for this long before the next one is tried: a server that comes
+/// back is not met by a connection a call.
+const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Calls that gave up waiting for as long as this together, while the lane answered nothing, mean that it never will: its
+/// server, or something on the way there, is gone without a word.
+const SILENCE_MILLIS: u64 = 250;
 
 /// The engine bounds what it waits for; this ends what nobody waits for any more.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -51,10 +58,20 @@ struct RuntimeLanes {
 
 /// The place of one lane: the lane comes and goes with its connection.
 #[derive(Default)]
-struct Slot {
-    lane: Mutex<Option<Lane>>,
-    connecting: tokio::sync::Mutex<()>,
+struct Slot(Mutex<Connection>);
+
+/// What is known of the connection.
+#[derive(Default)]
+enum Connection {
+    #[default]
+    None,
+    /// One attempt for all who wait. It goes on while anybody does.
+    Attempt(Attempt),
+    Made(Lane),
+    Failed(Trouble, Instant),
 }
+
+type Attempt = Shared<Pin<Box<dyn Future<Output = Result<Lane, Trouble>> + Send>>>;
 
 /// One connection. A cheap clone.
 #[derive(Clone)]
@@ -63,12 +80,18 @@ pub(crate) struct Lane {
     state: Arc<LaneState>,
 }
 
+#[derive(Default)]
 struct LaneState {
-    made: Instant,
-    /// When the lane was asked first since its last answer, in milliseconds after `made`; 0 if it owes no answer.
-    asked: AtomicU64,
+    /// For how long calls have waited in vain since the last answer, in milliseconds, all together.
+    waited: AtomicU64,
     spoiled: AtomicBool,
     lacks_fast_claim: AtomicBool,
+}
+
+/// A question on its way. Dropped without an answer, the wait was in vain.
+struct Waiting<'a> {
+    state: &'a LaneState,
+    since: Instant,
 }
 
 impl Lanes {
@@ -80,12 +103,12 @@ impl Lanes {
     pub(crate) async fn lane(&self) -> Result<Lane, Trouble> {
         let lanes = self.of_this_runtime();
         let turn = lanes.next.fetch_add(1, Ordering::Relaxed);
-        lanes.shared[turn % lanes.shared.len()].lane(self.pool.manager()).await
+        lanes.shared[turn % lanes.shared.len()].lane(&self.pool).await
     }
 
     /// The lane that renewals take.
     pub(crate) async fn keepers_lane(&self) -> Result<Lane, Trouble> {
-        self.of_this_runtime().keepers.lane(self.pool.manager()).await
+        self.of_this_runtime().keepers.lane(&self.pool).await
     }
 
     fn of_this_runtime(&self) -> Arc<RuntimeLanes> {
@@ -147,56 +170,50 @@ impl Drop for RuntimeLanes {
 
 impl Slot {
     /// The lane, if it works as far as is known, else a new one.
-    async fn lane(&self, manager: &Manager) -> Result<Lane, Trouble> {
-        if let Some(lane) = self.working() {
-            return Ok(lane);
+    async fn lane(&self, pool: &Pool) -> Result<Lane, Trouble> {
+        let attempt = match &mut *lock(&self.0) {
+            Connection::Made(lane) if lane.state.works() => return Ok(lane.clone()),
+            Connection::Failed(trouble, at) if at.elapsed() < CONNECT_PAUSE => return Err(trouble.clone()),
+            Connection::Attempt(attempt) => attempt.clone(),
+            connection => {
+                let attempt = Lane::connect(pool.clone()).boxed().shared();
+                *connection = Connection::Attempt(attempt.clone());
+                attempt
+            }
+        };
+        let ended = attempt.clone().await;
+        let mut connection = lock(&self.0);
+        if matches!(&*connection, Connection::Attempt(current) if current.ptr_eq(&attempt)) {
+            *connection = match &ended {
+                Ok(lane) => Connection::Made(lane.clone()),
+                Err(trouble) => Connection::Failed(trouble.clone(), Instant::now()),
+            };
         }
-        match tokio::time::timeout(CONNECT_TIMEOUT, self.connected(manager)).await {
-            Ok(lane) => lane,
-            Err(_) => Err(Trouble::Unconnected(RedisCause::Connection(io::ErrorKind::TimedOut))),
-        }
-    }
-
-    async fn connected(&self, manager: &Manager) -> Result<Lane, Trouble> {
-        let _one_at_a_time = self.connecting.lock().await;
-        if let Some(lane) = self.working() {
-            return Ok(lane);
-        }
-        let lane = Lane::connect(manager).await?;
-        *lock(&self.lane) = Some(lane.clone());
-        Ok(lane)
-    }
-
-    fn working(&self) -> Option<Lane> {
-        lock(&self.lane).clone().filter(|lane| lane.state.works())
+        ended
     }
 }
 
 impl Lane {
-    async fn connect(manager: &Manager) -> Result<Self, Trouble> {
-        let mut connection = manager.create().await.map_err(|error| Trouble::connecting(&error))?;
+    async fn connect(pool: Pool) -> Result<Self, Trouble> {
+        let timed_out = || Trouble::Unconnected(RedisCause::Connection(io::ErrorKind::TimedOut));
+        let made = tokio::time::timeout(CONNECT_TIMEOUT, pool.manager().create()).await.map_err(|_| timed_out())?;
+        let mut connection = made.map_err(|error| Trouble::connecting(&error))?;
         connection.set_response_timeout(RESPONSE_TIMEOUT);
-        let state = LaneState {
-            made: Instant::now(),
-            asked: AtomicU64::new(0),
-            spoiled: AtomicBool::new(false),
-            lacks_fast_claim: AtomicBool::new(false),
-        };
-        Ok(Self { connection, state: Arc::new(state) })
+        Ok(Self { connection, state: Arc::default() })
     }
 
     /// Sends one command and waits for its reply.
     pub(crate) async fn ask(&mut self, command: &Cmd) -> Result<Value, Trouble> {
-        self.state.is_asked();
+        let waiting = self.state.wait();
         let answer = self.connection.send_packed_command(command).await.and_then(Value::extract_error);
-        self.state.has_answered();
-        answer.map_err(|error| {
-            let trouble = Trouble::asking(&error);
-            if trouble.spoils_the_lane() {
-                self.state.spoiled.store(true, Ordering::Relaxed);
-            }
-            trouble
-        })
+        waiting.end();
+        let answer = answer.map_err(|error| Trouble::asking(&error));
+        // A script gives its server's refusal back as a value, and it means the same.
+        let refusal = answer.as_ref().map_or(None, Trouble::refused);
+        if refusal.as_ref().or(answer.as_ref().err()).is_some_and(Trouble::spoils_the_lane) {
+            self.state.spoiled.store(true, Ordering::Relaxed);
+        }
+        answer
     }
 
     /// Whether the server takes `SET … NX GET`: Redis from 7.0, Valkey. Found out by the first try.
@@ -211,22 +228,28 @@ impl Lane {
 
 impl LaneState {
     fn works(&self) -> bool {
-        let asked = self.asked.load(Ordering::Relaxed);
-        let silent = asked != 0 && self.age().saturating_sub(asked) > SILENCE_MILLIS;
-        !silent && !self.spoiled.load(Ordering::Relaxed)
+        !self.spoiled.load(Ordering::Relaxed)
     }
 
-    fn is_asked(&self) {
-        let _ = self.asked.compare_exchange(0, self.age(), Ordering::Relaxed, Ordering::Relaxed);
+    fn wait(&self) -> Waiting<'_> {
+        Waiting { state: self, since: Instant::now() }
     }
+}
 
-    fn has_answered(&self) {
-        self.asked.store(0, Ordering::Relaxed);
+impl Waiting<'_> {
+    fn end(self) {
+        self.state.waited.store(0, Ordering::Relaxed);
+        std::mem::forget(self);
     }
+}
 
-    /// Milliseconds since the lane was made, and never 0.
-    fn age(&self) -> u64 {
-        u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX).max(1)
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let waited = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let together = self.state.waited.fetch_add(waited, Ordering::Relaxed).saturating_add(waited);
+        if together >= SILENCE_MILLIS {
+            self.state.spoiled.store(true, Ordering::Relaxed);
+        }
     }
 }
 

@@ -26,10 +26,17 @@ static RENEW: LazyLock<Script> = script!("renew");
 static COMPLETE: LazyLock<Script> = script!("complete");
 static RELEASE: LazyLock<Script> = script!("release");
 
-/// `claim.lua`: the whole truth about a claim; `first` is the record of the claim, were it the first.
-pub(crate) async fn claim(lane: &mut Lane, key: &str, request: &Claim, first: &Bytes) -> Result<ClaimReply, Trouble> {
-    let reply = CLAIM.call(lane, key, |command| {
-        command.arg(&first[..]).arg(request.linger).arg(request.lease);
+/// `claim.lua`: the whole truth about a claim; `first` is the record of the claim, were it the first, and `seen` the one
+/// that the fast claim met.
+pub(crate) async fn claim(
+    lane: &mut Lane,
+    key: &str,
+    request: &Claim,
+    first: &Bytes,
+    seen: &Bytes,
+) -> Result<ClaimReply, Trouble> {
+    let reply = CLAIM.call(lane, key, first.len() + seen.len(), |command| {
+        command.arg(&first[..]).arg(request.linger).arg(request.lease).arg(&seen[..]);
     });
     Ok(match reply.await?.parts() {
         ("acquired" | "replay", Some(Value::BulkString(raw))) => match read(raw) {
@@ -48,12 +55,13 @@ pub(crate) async fn claim(lane: &mut Lane, key: &str, request: &Claim, first: &B
 /// `renew.lua`.
 pub(crate) async fn renew(lane: &mut Lane, key: &str, request: &Renew) -> Result<RenewReply, Trouble> {
     let claimed = request.record.to_bytes();
-    let reply = RENEW.call(lane, key, |command| {
+    let reply = RENEW.call(lane, key, claimed.len(), |command| {
         command.arg(&claimed[..]).arg(request.linger).arg(u8::from(request.restore));
     });
     Ok(match reply.await?.parts() {
         ("renewed", None) => RenewReply::Renewed,
         ("reasserted", None) => RenewReply::Reasserted,
+        ("absent", None) => RenewReply::Absent,
         ("lost", None) => RenewReply::Lost,
         other => RenewReply::Corrupt(corrupt(other)?),
     })
@@ -62,7 +70,7 @@ pub(crate) async fn renew(lane: &mut Lane, key: &str, request: &Renew) -> Result
 /// `complete.lua`.
 pub(crate) async fn complete(lane: &mut Lane, key: &str, request: &Complete) -> Result<CompleteReply, Trouble> {
     let settled = request.record().to_bytes();
-    let reply = COMPLETE.call(lane, key, |command| {
+    let reply = COMPLETE.call(lane, key, settled.len(), |command| {
         command
             .arg(&request.owner.token.to_text())
             .arg(&settled[..])
@@ -81,7 +89,7 @@ pub(crate) async fn complete(lane: &mut Lane, key: &str, request: &Complete) -> 
 
 /// `release.lua`.
 pub(crate) async fn release(lane: &mut Lane, key: &str, request: &Release) -> Result<ReleaseReply, Trouble> {
-    let reply = RELEASE.call(lane, key, |command| {
+    let reply = RELEASE.call(lane, key, 0, |command| {
         command.arg(&request.token.to_text());
         match request.fence {
             Some(fence) => command.arg(&fence.to_text()),
@@ -108,10 +116,17 @@ impl Script {
 
     /// Calls the script by its digest, by its text where the server does not know it (any more). Never `SCRIPT LOAD`: the
     /// server may forget it again in between.
-    async fn call(&self, lane: &mut Lane, key: &str, arguments: impl Fn(&mut Cmd)) -> Result<WordReply, Trouble> {
+    /// `room` is about what the arguments take.
+    async fn call(
+        &self,
+        lane: &mut Lane,
+        key: &str,
+        room: usize,
+        arguments: impl Fn(&mut Cmd),
+    ) -> Result<WordReply, Trouble> {
         let command = |name: &str, script: &str| {
-            let mut command = redis::cmd(name);
-            command.arg(script).arg(1).arg(key);
+            let mut command = Cmd::with_capacity(9, script.len() + key.len() + room + 160);
+            command.arg(name).arg(script).arg(1).arg(key);
             arguments(&mut command);
             command
         };

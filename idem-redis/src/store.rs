@@ -10,7 +10,7 @@ use idem_core::record::{Corrupt, Record};
 use idem_core::store::{
     Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Renew, RenewReply, Store, StoreError,
 };
-use redis::Value;
+use redis::{Cmd, Value};
 
 use crate::error::{BuildError, RedisCause, Trouble};
 use crate::keyspace::Keyspace;
@@ -54,50 +54,64 @@ impl RedisStore {
         RedisStoreBuilder { pool, prefix: None, lanes: DEFAULT_LANES, fast_claim: true }
     }
 
-    /// The command that wins most claims: one round trip, no script. `None` leaves the decision to `claim.lua`.
-    async fn fast_claim(
-        &self,
-        lane: &mut Lane,
-        key: &str,
-        request: &Claim,
-        first: &Bytes,
-    ) -> Result<Option<ClaimReply>, Trouble> {
-        let mut command = redis::cmd("SET");
-        command.arg(key).arg(&first[..]).arg("NX").arg("GET").arg("PX").arg(request.linger);
+    /// The command that decides most claims: one round trip, no script.
+    async fn fast_claim(&self, lane: &mut Lane, key: &str, request: &Claim, first: &Bytes) -> Result<Fast, Trouble> {
+        let mut command = Cmd::with_capacity(7, key.len() + first.len() + 96);
+        command.arg("SET").arg(key).arg(&first[..]).arg("NX").arg("GET").arg("PX").arg(request.linger);
         match lane.ask(&command).await {
             Ok(Value::Nil) => {
                 let step = protocol::claim(None, request);
-                Ok(Some(step.reply))
+                Ok(Fast::Decided(step.reply))
             }
-            Ok(Value::BulkString(raw)) => Ok(match Record::from_bytes(&raw.into()) {
-                Ok(record) => protocol::recognise(&record, request),
-                Err(corrupt) => Some(ClaimReply::Corrupt(corrupt)),
-            }),
+            Ok(Value::BulkString(raw)) => {
+                let seen = raw.into();
+                Ok(match Record::from_bytes(&seen) {
+                    Ok(record) => match protocol::recognise(&record, request) {
+                        Some(reply) => Fast::Decided(reply),
+                        None => Fast::Undecided { seen },
+                    },
+                    // The script compares the fingerprint first, which it can whatever the codec.
+                    Err(Corrupt::UnknownCodec) => UNSEEN,
+                    Err(corrupt) => Fast::Decided(ClaimReply::Corrupt(corrupt)),
+                })
+            }
             Ok(_) => Err(Trouble::Unanswered(RedisCause::UndeclaredReply)),
-            Err(Trouble::Word("WRONGTYPE")) => Ok(Some(ClaimReply::Corrupt(Corrupt::ForeignType))),
+            Err(Trouble::Word("WRONGTYPE")) => Ok(Fast::Decided(ClaimReply::Corrupt(Corrupt::ForeignType))),
             // The server writes nothing now, but a replay needs no write: the script reads first.
-            Err(Trouble::Word("OOM" | "NOREPLICAS" | "MISCONF")) => Ok(None),
+            Err(Trouble::Word("OOM" | "NOREPLICAS" | "MISCONF")) => Ok(UNSEEN),
             Err(Trouble::Syntax) => {
                 lane.remember_no_fast_claim();
-                Ok(None)
+                Ok(UNSEEN)
             }
             Err(trouble) => Err(trouble),
         }
     }
 }
 
+/// What a fast claim came to.
+enum Fast {
+    Decided(ClaimReply),
+    /// `claim.lua` decides; it need not check the record again that was seen, if any was.
+    Undecided {
+        seen: Bytes,
+    },
+}
+
+const UNSEEN: Fast = Fast::Undecided { seen: Bytes::new() };
+
 impl Store for RedisStore {
     async fn claim(&self, request: &Claim) -> Result<ClaimReply, StoreError> {
         let key = self.keyspace.key(&request.operation);
         let first = request.first_record().to_bytes();
         let mut lane = self.lanes.lane().await?;
-        if self.fast_claim
-            && lane.has_fast_claim()
-            && let Some(reply) = self.fast_claim(&mut lane, &key, request, &first).await?
-        {
-            return Ok(reply);
+        let mut seen = Bytes::new();
+        if self.fast_claim && lane.has_fast_claim() {
+            match self.fast_claim(&mut lane, &key, request, &first).await? {
+                Fast::Decided(reply) => return Ok(reply),
+                Fast::Undecided { seen: met } => seen = met,
+            }
         }
-        Ok(scripts::claim(&mut lane, &key, request, &first).await?)
+        Ok(scripts::claim(&mut lane, &key, request, &first, &seen).await?)
     }
 
     async fn renew(&self, request: &Renew) -> Result<RenewReply, StoreError> {

@@ -1,10 +1,11 @@
-//! The project's own commands: `cargo xtask demo | test`.
+//! The project's own commands: `cargo xtask demo | test | bench`.
 //!
 //! Each command has a file of its own; what they need of the machine is in `setup`. Standard output carries results only, progress and complaints go
 //! to standard error. Exit status: 0 all well, 1 something failed, 2 the machine lacks what cannot be installed here (and, from clap, a wrong call).
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool talks through them")]
 
+mod bench;
 mod cargo;
 mod demo;
 mod error;
@@ -29,12 +30,15 @@ enum Task {
     Demo(demo::Args),
     /// Check everything: formatting, lints, docs and all tests
     Test(test::Args),
+    /// Compare with the same commands written by hand: throughput, memory, commands per call
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Demo(args) => demo::run(&args),
         Task::Test(args) => test::run(&args),
+        Task::Bench(args) => bench::run(&args),
     };
     done.unwrap_or_else(|error| {
         eprintln!("xtask: {error}");

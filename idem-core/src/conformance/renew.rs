@@ -88,7 +88,7 @@ async fn an_absent_record_is_written_again_only_if_asked(store: &impl Store) {
     // The claim of one intent, renewed under the name of another: to the store its record is absent.
     let mut renew = vanished.renew(&claim, grant, false);
     renew.operation = vanished.operation.clone();
-    assert_eq!(answered(store.renew(&renew).await), RenewReply::Lost);
+    assert_eq!(answered(store.renew(&renew).await), RenewReply::Absent);
     renew.restore = true;
     assert_eq!(answered(store.renew(&renew).await), RenewReply::Reasserted);
     let reply = answered(store.claim(&vanished.claim()).await);

@@ -14,7 +14,7 @@ use super::{Step, Stored, Write};
 pub fn renew(stored: Option<Stored<'_>>, request: &Renew) -> Step<RenewReply> {
     match stored {
         None if request.restore => Step::put(RenewReply::Reasserted, request.record.clone(), request.linger),
-        None => Step::unchanged(RenewReply::Lost),
+        None => Step::unchanged(RenewReply::Absent),
         Some(Stored { record, .. }) => match &record.state {
             State::InFlight(claimed) if request.owner().is_some_and(|owner| owner.holds(record, claimed)) => {
                 Step { reply: RenewReply::Renewed, write: Write::Extend { life: request.linger } }
