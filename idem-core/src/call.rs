@@ -10,11 +10,10 @@ use serde::Serialize;
 
 use crate::attempt::Attempt;
 use crate::engine::{Engine, Request, Started};
-use crate::error::{Error, ErrorKind, Failure};
+use crate::error::{Error, Failure};
 use crate::fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};
 use crate::install;
 use crate::key::{IdempotencyKey, InvalidKey, Key};
-use crate::metrics::Counters;
 use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::reply::{Reply, Returns, returns};
@@ -56,7 +55,7 @@ impl Named {
 
     /// Names the intent: the same `key` on every repeat, another one for every other intent.
     ///
-    /// An absent or blank key is refused when the call is made, with [`ErrorKind::InvalidKey`].
+    /// An absent or blank key is refused when the call is made, with [`InvalidKey`](crate::ErrorKind::InvalidKey).
     pub fn key<K: IdempotencyKey + ?Sized>(self, key: &K) -> Call {
         Call { named: self, key: Key::of(key), scope: None, arguments: Arguments::Listed(FingerprintBuilder::new()) }
     }
@@ -103,7 +102,7 @@ impl Call {
         self
     }
 
-    /// Binds the key to `arguments`: a repeat with others is refused with [`ErrorKind::Mismatch`]. Without this no
+    /// Binds the key to `arguments`: a repeat with others is refused with [`Mismatch`](crate::ErrorKind::Mismatch). Without this no
     /// mismatch is ever seen.
     pub fn fingerprint<T: Serialize + ?Sized>(mut self, arguments: &T) -> Self {
         self.arguments = Arguments::Given(Fingerprint::of(arguments));
@@ -192,19 +191,12 @@ impl Call {
 
     /// Checks what is asked for, then claims. Boxed: an annotated function's future holds a pointer for all of it.
     fn start(self) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
-        Box::pin(async move {
-            let name = self.named.name.clone();
-            let counters = Counters::of(name.clone());
-            let started = match self.checked() {
-                Ok((engine, request)) => engine.claim(request).await,
-                Err(failure) => Err(failure),
-            };
-            started.map_err(|failure| {
-                let error = Error::new(Some(name), failure);
-                counters.call(ErrorKind::as_str(error.kind()));
-                error
-            })
-        })
+        let name = self.named.name.clone();
+        // Checked outside the future, which need not hold what is asked for as well as what is made of it.
+        match self.checked() {
+            Ok((engine, request)) => Box::pin(engine.claim(request)),
+            Err(failure) => Box::pin(std::future::ready(Err(Error::refusing(name, failure)))),
+        }
     }
 
     fn checked(self) -> Result<(Engine, Request), Failure> {

@@ -15,7 +15,7 @@ use crate::call::Named;
 use crate::claim::{Claimed, Held, Known};
 use crate::clock::{self, Instant};
 use crate::codec::Codec;
-use crate::error::Failure;
+use crate::error::{Error, Failure};
 use crate::fingerprint::Fingerprint;
 use crate::keeper::{self, Errand, Keeper};
 use crate::lease::Lease;
@@ -91,8 +91,14 @@ impl Engine {
         self.0.settings.migrate.as_ref().and_then(|migrate| migrate(operation, codec, payload))
     }
 
-    /// Claims: at most twice, should the first claim be answered too late to begin under its lease.
-    pub(crate) async fn claim(&self, request: Request) -> Result<Started, Failure> {
+    /// Claims: the one step that every call begins with.
+    pub(crate) async fn claim(self, request: Request) -> Result<Started, Error> {
+        let operation = request.operation.shared_name();
+        self.win(request).await.map_err(|failure| Error::refusing(operation, failure))
+    }
+
+    /// Claims at most twice, should the first claim be answered too late to begin under its lease.
+    async fn win(&self, request: Request) -> Result<Started, Failure> {
         let counters = Counters::of(request.operation.shared_name());
         let keeper = self.keeper();
         for _ in 0..2 {
@@ -114,7 +120,8 @@ impl Engine {
                         counters: &counters,
                         may_hold: true,
                     };
-                    late.may_hold = self.try_release(&request.release(claim.token, None)).await.is_err();
+                    let release = request.release(claim.token, None);
+                    late.may_hold = Box::pin(self.try_release(&release)).await.is_err();
                 }
                 ClaimReply::Stale => {}
                 ClaimReply::Replay(replay) => {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::codec::DecodeError;
 use crate::fingerprint::FingerprintError;
 use crate::key::InvalidKey;
+use crate::metrics::Counters;
 use crate::policy::ConfigError;
 use crate::record::Corrupt;
 use crate::store::{StoreError, StoreErrorKind};
@@ -91,6 +92,13 @@ pub enum ErrorKind {
 impl Error {
     pub(crate) fn new(operation: Option<Cow<'static, str>>, failure: Failure) -> Self {
         Self(Arc::new(Inner { operation, failure }))
+    }
+
+    /// The end of a call of `operation` that has no result, counted.
+    pub(crate) fn refusing(operation: Cow<'static, str>, failure: Failure) -> Self {
+        let error = Self::new(Some(operation.clone()), failure);
+        Counters::of(operation).call(error.kind().as_str());
+        error
     }
 
     /// What kind of error it is.

@@ -131,6 +131,13 @@ struct Escape<'a> {
 
 impl fmt::Write for Escape<'_> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
+        // Nearly every key: nothing in it to escape.
+        let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b':' | b'{' | b'}' | b'%');
+        if part.bytes().all(plain) {
+            *self.blank &= part.is_empty();
+            self.text.push_str(part);
+            return Ok(());
+        }
         *self.blank &= part.chars().all(|c| c.is_whitespace() || c.is_control());
         let awkward = |c: char| matches!(c, ':' | '{' | '}' | '%') || c.is_whitespace() || c.is_control();
         let mut plain = 0;

@@ -6,7 +6,7 @@
 -- ARGV[3]  lease: the most that a conflict is told to wait, in ms
 -- ARGV[4]  the record that the fast claim has just seen and read, which need not be checked again; '' if none
 --
--- Replies: {'acquired', record} {'in_flight', ms left} {'replay', record} {'mismatch'} {'stale'}
+-- Replies: {'acquired', record} {'in_flight', ms left} {'replay', record} 'mismatch' 'stale'
 --          {'corrupt', word} {'refused', the server's text}
 
 local DIGITS = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
@@ -64,7 +64,7 @@ if raw then
   local state = string.sub(raw, 2, 2)
   local own = string.sub(raw, 41, 62) == string.sub(proposed, 41, 62)
   if string.sub(raw, 19, 40) ~= string.sub(proposed, 19, 40) then
-    return {'mismatch'}
+    return 'mismatch'
   end
   if state == 'C' then
     return {'replay', raw}
@@ -73,7 +73,7 @@ if raw then
     if state == 'I' then
       return {'acquired', raw}
     end
-    return {'stale'}
+    return 'stale'
   end
   local origin = string.sub(raw, 76)
   if state == 'I' then

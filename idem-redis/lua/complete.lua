@@ -6,7 +6,7 @@
 -- ARGV[3]  retention: how long it answers repeats, in ms
 -- ARGV[4]  '1' if an absent record may be written again, else '0'
 --
--- Replies: {'completed'} {'already'} {'restored'} {'absent'} {'lost'}
+-- Replies: 'completed' 'already' 'restored' 'absent' 'lost'
 --          {'corrupt', word} {'refused', the server's text}
 
 local key, token, settled, retention, restore = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -18,7 +18,7 @@ local own = '1I-1' .. string.sub(settled, 5, 40) .. token
 if raw and (string.sub(raw, 1, 62) ~= own or #raw ~= 76 or not string.find(raw, '^%d+[frst]$', 63)) then
   local wrong = damage(raw)
   if wrong == 'unknown_version' then
-    return {'lost'} -- a newer release wrote it, so another claim came after this one
+    return 'lost' -- a newer release wrote it, so another claim came after this one
   end
   if wrong then
     return {'corrupt', wrong}
@@ -27,19 +27,19 @@ if raw and (string.sub(raw, 1, 62) ~= own or #raw ~= 76 or not string.find(raw, 
   local state = string.sub(raw, 2, 2)
   local same_fence = string.sub(raw, 5, 15) == string.sub(settled, 5, 15)
   if state == 'C' and same_fence then
-    return {'already'}
+    return 'already'
   end
   if state ~= 'I' or not same_fence or string.sub(raw, 41, 62) ~= token then
-    return {'lost'}
+    return 'lost'
   end
 elseif not raw and restore == '1' then
   reply = 'restored'
 elseif not raw then
-  return {'absent'}
+  return 'absent'
 end
 
 local written = redis.pcall('SET', key, settled, 'PX', retention)
 if written.err then
   return {'refused', written.err}
 end
-return {reply}
+return reply

@@ -5,24 +5,24 @@
 -- ARGV[2]  the claim's fence, after its body ran; '' for a claim under which nothing ran
 -- ARGV[3]  how long the released record is remembered, in ms
 --
--- Replies: {'released'} {'unchanged'} {'corrupt', word} {'refused', the server's text}
+-- Replies: 'released' 'unchanged' {'corrupt', word} {'refused', the server's text}
 
 local key, token, fence, retention = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 
 local raw = redis.call('GET', key)
 if not raw then
-  return {'unchanged'}
+  return 'unchanged'
 end
 local wrong = damage(raw)
 if wrong == 'unknown_version' then
-  return {'unchanged'}
+  return 'unchanged'
 end
 if wrong then
   return {'corrupt', wrong}
 end
 if string.sub(raw, 2, 2) ~= 'I' or string.sub(raw, 41, 62) ~= token
     or (fence ~= '' and string.sub(raw, 5, 15) ~= fence) then
-  return {'unchanged'}
+  return 'unchanged'
 end
 
 -- How the next claim is won: that an attempt was taken over is not forgotten.
@@ -45,4 +45,4 @@ if written.err and string.find(written.err, 'OOM', 1, true) then
 elseif written.err then
   return {'refused', written.err}
 end
-return {'released'}
+return 'released'

@@ -9,7 +9,6 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -17,7 +16,7 @@ use std::time::{Duration, Instant};
 use deadpool::managed::Manager as _;
 use deadpool_redis::Pool;
 use futures_util::FutureExt as _;
-use futures_util::future::Shared;
+use futures_util::future::{BoxFuture, Shared};
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, Value};
 use tokio::runtime::{Handle, Id};
@@ -25,9 +24,12 @@ use tokio::task::AbortHandle;
 
 use crate::error::{RedisCause, Trouble};
 
-/// How long making a connection may take. Under the engine's default bound on a store call, so that a server that cannot be
-/// reached is told from one that does not answer: nothing was sent.
-const CONNECT_TIMEOUT: Duration = Duration::from_millis(800);
+/// How long a call waits for a connection to be made. Less than the engine gives a first try by default, so that a server
+/// that cannot be reached is told from one that does not answer: nothing was sent.
+const CONNECT_WAIT: Duration = Duration::from_millis(400);
+
+/// How long making a connection may take, where the pool's own limit (1 s unless set) does not end it sooner.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// After a connection could not be made, calls are told so for this long before the next one is tried: a server that comes
 /// back is not met by a connection a call.
@@ -58,20 +60,20 @@ struct RuntimeLanes {
 
 /// The place of one lane: the lane comes and goes with its connection.
 #[derive(Default)]
-struct Slot(Mutex<Connection>);
+struct Slot(Arc<Mutex<Connection>>);
 
 /// What is known of the connection.
 #[derive(Default)]
 enum Connection {
     #[default]
     None,
-    /// One attempt for all who wait. It goes on while anybody does.
+    /// One attempt for all who wait.
     Attempt(Attempt),
     Made(Lane),
     Failed(Trouble, Instant),
 }
 
-type Attempt = Shared<Pin<Box<dyn Future<Output = Result<Lane, Trouble>> + Send>>>;
+type Attempt = Shared<BoxFuture<'static, Result<Lane, Trouble>>>;
 
 /// One connection. A cheap clone.
 #[derive(Clone)]
@@ -174,28 +176,35 @@ impl Slot {
         let attempt = match &mut *lock(&self.0) {
             Connection::Made(lane) if lane.state.works() => return Ok(lane.clone()),
             Connection::Failed(trouble, at) if at.elapsed() < CONNECT_PAUSE => return Err(trouble.clone()),
-            Connection::Attempt(attempt) => attempt.clone(),
+            Connection::Attempt(attempt) if attempt.peek().is_none() => attempt.clone(),
             connection => {
-                let attempt = Lane::connect(pool.clone()).boxed().shared();
+                let attempt = self.attempt(pool.clone());
                 *connection = Connection::Attempt(attempt.clone());
                 attempt
             }
         };
-        let ended = attempt.clone().await;
-        let mut connection = lock(&self.0);
-        if matches!(&*connection, Connection::Attempt(current) if current.ptr_eq(&attempt)) {
-            *connection = match &ended {
+        tokio::time::timeout(CONNECT_WAIT, attempt).await.unwrap_or_else(|_| Err(timed_out()))
+    }
+
+    /// Connects in a task of its own. It goes on when those who wait for it give up: its time must not run out unattended,
+    /// and a connection that takes longer than they wait is there for the next ones.
+    fn attempt(&self, pool: Pool) -> Attempt {
+        let slot = Arc::clone(&self.0);
+        let connecting = tokio::spawn(async move {
+            let ended = Lane::connect(pool).await;
+            *lock(&slot) = match &ended {
                 Ok(lane) => Connection::Made(lane.clone()),
                 Err(trouble) => Connection::Failed(trouble.clone(), Instant::now()),
             };
-        }
-        ended
+            ended
+        });
+        // The task itself ends early only with its runtime.
+        connecting.map(|ended| ended.unwrap_or_else(|_| Err(timed_out()))).boxed().shared()
     }
 }
 
 impl Lane {
     async fn connect(pool: Pool) -> Result<Self, Trouble> {
-        let timed_out = || Trouble::Unconnected(RedisCause::Connection(io::ErrorKind::TimedOut));
         let made = tokio::time::timeout(CONNECT_TIMEOUT, pool.manager().create()).await.map_err(|_| timed_out())?;
         let mut connection = made.map_err(|error| Trouble::connecting(&error))?;
         connection.set_response_timeout(RESPONSE_TIMEOUT);
@@ -257,6 +266,10 @@ impl fmt::Debug for Lanes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lanes").field("count", &self.count).finish_non_exhaustive()
     }
+}
+
+fn timed_out() -> Trouble {
+    Trouble::Unconnected(RedisCause::Connection(io::ErrorKind::TimedOut))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -135,7 +135,7 @@ impl Script {
             answer => answer,
         };
         match answer {
-            Ok(Value::Array(parts)) => Ok(WordReply(parts)),
+            Ok(reply @ (Value::BulkString(_) | Value::Array(_))) => Ok(WordReply(reply)),
             Ok(_) => Err(undeclared()),
             Err(Trouble::Word("WRONGTYPE")) => Ok(WordReply::foreign_type()),
             Err(trouble) => Err(trouble),
@@ -143,20 +143,23 @@ impl Script {
     }
 }
 
-/// A script's reply: an array whose first element is a word.
-struct WordReply(Vec<Value>);
+/// A script's reply: a word, or a word and one value.
+struct WordReply(Value);
 
 impl WordReply {
     /// The reply to a key of another type: a script does not get to say it, the server does.
     fn foreign_type() -> Self {
-        Self(["corrupt", FOREIGN_TYPE].map(|word| Value::BulkString(word.into())).into())
+        Self(Value::Array(["corrupt", FOREIGN_TYPE].map(|word| Value::BulkString(word.into())).into()))
     }
 
-    /// The word, and what follows it. More than one value, or no word at all, is never declared.
+    /// The word, and what follows it. Anything else, or no word at all, is never declared.
     fn parts(&self) -> (&str, Option<&Value>) {
-        match &self.0[..] {
-            [Value::BulkString(word)] => (std::str::from_utf8(word).unwrap_or_default(), None),
-            [Value::BulkString(word), value] => (std::str::from_utf8(word).unwrap_or_default(), Some(value)),
+        match &self.0 {
+            Value::BulkString(word) => (std::str::from_utf8(word).unwrap_or_default(), None),
+            Value::Array(parts) => match &parts[..] {
+                [Value::BulkString(word), value] => (std::str::from_utf8(word).unwrap_or_default(), Some(value)),
+                _ => ("", None),
+            },
             _ => ("", None),
         }
     }

@@ -148,6 +148,19 @@ pub(crate) async fn warm(engine: &Engine) {
     }
 }
 
+/// The server is there again. What was not for a moment ago may be told once more to the next calls, but not for long.
+pub(crate) async fn works_again(engine: &Engine, key: &str, runs: &Runs) {
+    let began = Instant::now();
+    loop {
+        match call(engine, key, runs).await {
+            Ok(value) => break assert_eq!(value, result_of(key)),
+            refused => assert_eq!(trouble(refused).0, "unavailable"),
+        }
+        assert!(began.elapsed() < LATE, "{:?}", began.elapsed());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 /// Waits, in a body, until its lease is renewed: nothing else makes it grow.
 pub(crate) async fn until_renewed() {
     let attempt = Attempt::current();
