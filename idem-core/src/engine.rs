@@ -180,8 +180,8 @@ impl Engine {
         })
     }
 
-    /// Sends a completion, again and again until `until` if there is no clear answer: the same completion recognises
-    /// itself.
+    /// Sends a completion, again and again until `until` and once more after it if there is no clear answer: the same
+    /// completion recognises itself.
     pub(crate) async fn complete(
         &self,
         request: &mut Complete,
@@ -189,14 +189,16 @@ impl Engine {
         until: Instant,
     ) -> Result<CompleteReply, StoreError> {
         let until = until.min(Instant::now() + LONGEST_RETRY);
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut may_restore) = (FIRST_PAUSE, true);
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            request.restore = !left.is_zero();
+            request.restore = may_restore && !left.is_zero();
             // What may be written again only under a live lease must not arrive after it.
             let bound = if request.restore { left } else { self.0.settings.store_bound };
             match self.bounded(bound, self.store().complete(request)).await {
                 Err(_) if wait(&mut pause, until).await => {}
+                // What was left was too little for an answer. Nobody need have followed: once more, in the store's own time.
+                Err(_) if request.restore => may_restore = false,
                 answer => return answer.inspect_err(|error| counters.store_error("complete", error)),
             }
         }

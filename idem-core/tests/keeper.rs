@@ -10,7 +10,7 @@ use idem_core::metrics::LEASES_LOST;
 use idem_core::store::{
     Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Renew, RenewReply, Store, StoreError,
 };
-use idem_core::{Call, Engine, Error, Loss, MemoryStore, Policy};
+use idem_core::{Call, Engine, Error, Loss, MemoryStore, Outcome, Policy};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
@@ -46,6 +46,7 @@ struct Inner {
     began: Instant,
     claims: Mutex<Vec<Trouble>>,
     renewals: Mutex<Vec<Trouble>>,
+    completions: Mutex<Vec<Trouble>>,
     releases: Mutex<Vec<Trouble>>,
     renewed: Mutex<Vec<Duration>>,
 }
@@ -57,6 +58,7 @@ impl Watched {
             began: Instant::now(),
             claims: Mutex::default(),
             renewals: Mutex::default(),
+            completions: Mutex::default(),
             releases: Mutex::default(),
             renewed: Mutex::default(),
         }))
@@ -112,7 +114,7 @@ impl Store for Watched {
     }
 
     async fn complete(&self, request: &Complete) -> Result<CompleteReply, StoreError> {
-        self.0.store.complete(request).await
+        troubled(&self.0.completions, self.0.store.complete(request)).await
     }
 
     async fn release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
@@ -297,6 +299,27 @@ async fn a_call_dropped_before_its_body_is_released_again_and_again_until_the_st
     timeout(PERIOD, runs_now(&engine)).await.expect_err("no answer yet");
     sleep(PERIOD / 10).await;
     assert_eq!(runs_now(&engine).await, (2, false));
+}
+
+/// A body may end with next to nothing left of its lease, where it was not renewed.
+#[tokio::test(start_paused = true)]
+async fn a_completion_at_the_very_end_of_a_lease_is_recorded_by_a_store_that_answers() {
+    for left in [0, 1, 4, 20, 100].map(Duration::from_millis) {
+        let store = Watched::new();
+        let engine = store.engine();
+        let slow = Duration::from_millis(30);
+        for step in [Trouble::AnsweredLate(slow), Trouble::DoneLate(slow)] {
+            trouble(&store.0.completions, &[step; 9]);
+            let key = format!("{step:?}");
+            let call = || engine.operation("job").policy(POLICY.max_run(PERIOD / 9)).key(&key).fingerprint(&());
+            let ended = call().run(async |attempt| {
+                sleep(attempt.remaining().saturating_sub(left)).await;
+                Ok::<Outcome<u32>, Error>(1.into())
+            });
+            assert!(ended.await.unwrap().seen().unwrap().is_recorded(), "{left:?} {step:?}");
+            assert_eq!(call().run(async |_| Ok::<u32, Error>(2)).await.unwrap(), 1);
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,7 +10,9 @@ mod cargo;
 mod demo;
 mod error;
 mod lua;
+mod package;
 mod setup;
+mod steps;
 mod test;
 
 use std::process::ExitCode;

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
-use crate::cargo::{cargo, status};
+use crate::cargo::status;
 use crate::error::Error;
 use crate::lua;
+use crate::package;
 use crate::setup;
+use crate::steps;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -20,23 +22,25 @@ pub(crate) struct Args {
 
 /// In the order of the run: what fails fast comes first, the tests' own closing lines come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Step {
+pub(crate) enum Step {
     /// Formatting
     Fmt,
     /// The Lua scripts, by luacheck
     Lua,
     /// Lints of everything, with all features
     Clippy,
-    /// The facade with fewer features: they only add
+    /// The facade with each feature alone: they only add
     Features,
     /// The documentation builds without a warning
     Doc,
+    /// What would be published builds by itself
+    Package,
     /// All tests: unit, integration, compile-time mistakes, examples in the documentation
     Test,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Outcome {
+pub(crate) enum Outcome {
     Passed,
     Failed,
     /// With the reason.
@@ -81,7 +85,8 @@ fn run_step(step: Step, server: Option<&PathBuf>) -> Result<Outcome, Error> {
                 return Ok(Outcome::Skipped(missing.to_string()));
             }
         },
-        _ => cargo_commands(step),
+        Step::Package => return package::check(),
+        _ => steps::commands(step),
     };
     let locales = if step == Step::Test { has_locales() } else { false };
     for command in &mut commands {
@@ -102,30 +107,6 @@ fn run_step(step: Step, server: Option<&PathBuf>) -> Result<Outcome, Error> {
 
 fn has_locales() -> bool {
     setup::locales().inspect_err(|missing| eprintln!("\nxtask: SKIPPED one test: {missing}")).is_ok()
-}
-
-fn cargo_commands(step: Step) -> Vec<Command> {
-    let facade = |features: &[&str]| {
-        let mut command = cargo(&["clippy", "--package", "idem-rs", "--no-default-features"]);
-        command.args(features).args(["--", "-D", "warnings"]);
-        command
-    };
-    match step {
-        Step::Fmt => vec![cargo(&["fmt", "--all", "--check"])],
-        Step::Lua => Vec::new(),
-        Step::Clippy => {
-            let mut command = cargo(&["clippy", "--workspace", "--all-targets", "--all-features"]);
-            command.args(["--", "-D", "warnings"]);
-            vec![command]
-        }
-        Step::Features => vec![facade(&[]), facade(&["--features", "macros"]), facade(&["--features", "redis"])],
-        Step::Doc => {
-            let mut command = cargo(&["doc", "--workspace", "--no-deps", "--all-features"]);
-            command.env("RUSTDOCFLAGS", "-D warnings");
-            vec![command]
-        }
-        Step::Test => vec![cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])],
-    }
 }
 
 fn shown(command: &Command) -> String {
