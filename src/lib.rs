@@ -11,7 +11,7 @@ pub use idem_core::{
 #[cfg(feature = "macros")]
 pub use idem_macros::idempotent;
 #[cfg(feature = "redis")]
-pub use idem_redis::{RedisStore, RedisStoreBuilder};
+pub use idem_redis::{BuildError, RedisCause, RedisStore, RedisStoreBuilder};
 
 /// What the attribute's expansion names. Not public API.
 #[doc(hidden)]

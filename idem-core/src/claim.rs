@@ -13,7 +13,7 @@ use crate::attempt::Attempt;
 use crate::clock::{self, Instant};
 use crate::codec::{Codec, EncodeError};
 use crate::engine::{Engine, Request};
-use crate::error::{Error, ErrorKind, Failure};
+use crate::error::{Error, Failure};
 use crate::keeper::{Errand, Keeper, Place};
 use crate::lease::{Lease, Loss};
 use crate::metrics::{self, Counters};
@@ -242,9 +242,7 @@ impl Held {
     fn lost(&self) -> Error {
         self.claim.lose();
         let failure = Failure::LeaseLost { retry_after: self.claim.lease.length() };
-        let error = Error::new(Some(self.claim.request.operation.shared_name()), failure);
-        self.claim.counters.call(ErrorKind::as_str(error.kind()));
-        error
+        Error::refusing(self.claim.request.operation.shared_name(), failure)
     }
 
     /// Releases after an error of the body: at once if the store answers, else through the keeper.
@@ -302,11 +300,7 @@ impl Known {
                 self.counters.call("replayed");
                 (returns.with_seen)(result, self.seen)
             }
-            Err(error) => {
-                let error = Error::new(Some(self.operation), Failure::Undecodable(error));
-                self.counters.call(ErrorKind::as_str(error.kind()));
-                (returns.refusal)(error)
-            }
+            Err(error) => (returns.refusal)(Error::refusing(self.operation, Failure::Undecodable(error))),
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) enum Failure {
     InvalidKey(#[source] InvalidKey),
     #[error("the arguments have no fingerprint")]
     InvalidArguments(#[source] FingerprintError),
-    #[error("the lease was lost to another call while the body ran")]
+    #[error("the lease was lost while the body ran")]
     LeaseLost { retry_after: Duration },
     #[error("the store gave no clear answer, so the body did not run")]
     Store(#[source] StoreError),
@@ -73,7 +73,8 @@ pub enum ErrorKind {
     Mismatch,
     /// The key (or scope) is absent or blank, or the arguments have no fingerprint. Nothing was sent.
     InvalidKey,
-    /// While the body ran, its lease ended and another call followed. The effect may have happened twice.
+    /// While the body ran, its lease ended and another call followed, or may have (`Policy::on_doubt`). The effect may have
+    /// happened, or happen twice.
     LeaseLost,
     /// The store gave no clear answer before the body: it did not run.
     Store(StoreErrorKind),

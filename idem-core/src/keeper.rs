@@ -1,5 +1,5 @@
-//! The keeper: one background task per engine that renews every held claim, and sends the releases of calls that ended
-//! before their body began.
+//! The keeper: one background task per engine that renews every held claim, and sends what calls leave behind that ended
+//! before they were done: releases, and completions whose caller has gone.
 //!
 //! The calls of all multi-thread runtimes have theirs on a thread of its own, so that a body which blocks its thread is
 //! still renewed. Holding a claim costs a place in a slab, not a task and not a timer: the keeper looks the slab through

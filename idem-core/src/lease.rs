@@ -31,7 +31,7 @@ pub enum Loss {
     /// The lease is over by the holder's own count, and the store cannot be asked. Nobody may have followed: a completion
     /// may still be accepted.
     Doubtful,
-    /// Another call followed, or the record is gone. Final: whatever this attempt still writes is refused.
+    /// Another call followed, or a person settled or freed the record. Final: what this attempt still writes is refused.
     Lost,
 }
 

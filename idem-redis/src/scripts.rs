@@ -10,7 +10,7 @@ use idem_core::store::{
 };
 use redis::{Cmd, Value};
 
-use crate::error::{RedisCause, Trouble, word};
+use crate::error::{RedisCause, Trouble};
 use crate::lanes::Lane;
 
 macro_rules! script {
@@ -135,7 +135,9 @@ impl Script {
             answer => answer,
         };
         match answer {
-            Ok(reply @ (Value::BulkString(_) | Value::Array(_))) => Ok(WordReply(reply)),
+            Ok(reply @ (Value::BulkString(_) | Value::Array(_))) => {
+                Trouble::refused(&reply).map_or(Ok(WordReply(reply)), Err)
+            }
             Ok(_) => Err(undeclared()),
             Err(Trouble::Word("WRONGTYPE")) => Ok(WordReply::foreign_type()),
             Err(trouble) => Err(trouble),
@@ -167,7 +169,7 @@ impl WordReply {
 
 const FOREIGN_TYPE: &str = "foreign_type";
 
-/// The replies that all scripts share: what is corrupt, or that the server refused to write.
+/// The reply that all scripts share: what is corrupt.
 fn corrupt(reply: (&str, Option<&Value>)) -> Result<Corrupt, Trouble> {
     match reply {
         ("corrupt", Some(Value::BulkString(what))) => match &what[..] {
@@ -179,7 +181,6 @@ fn corrupt(reply: (&str, Option<&Value>)) -> Result<Corrupt, Trouble> {
             other if other == FOREIGN_TYPE.as_bytes() => Ok(Corrupt::ForeignType),
             _ => Err(undeclared()),
         },
-        ("refused", Some(Value::BulkString(text))) => Err(Trouble::Word(word(&String::from_utf8_lossy(text)))),
         _ => Err(undeclared()),
     }
 }

@@ -19,8 +19,8 @@ use crate::scripts;
 
 /// Keeps records on a Redis (6.2 or later) or Valkey server.
 ///
-/// It connects through a pool's manager but takes none of the pool's connections: it has its own, three per runtime
-/// unless the builder says otherwise. Nothing is sent before the first call.
+/// It connects through a pool's manager but takes none of the pool's connections: it has its own, two on each runtime
+/// unless the builder says otherwise, and one more where the keeper renews. Nothing is sent before the first call.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), idem_redis::BuildError> {

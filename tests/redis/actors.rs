@@ -11,8 +11,6 @@ use crate::trouble::builder_at;
 
 /// The record of [`job`].
 pub(crate) const KEY: &str = "idem:{job::k}";
-/// How long the keeper waits between two renewals of [`short`].
-pub(crate) const PERIOD: Duration = Duration::from_millis(100);
 
 /// Short leases, long retention.
 pub(crate) const fn short() -> Policy {

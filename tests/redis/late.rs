@@ -7,12 +7,14 @@ use metrics_util::debugging::DebuggingRecorder;
 use test_support::{Direction, Monitor};
 use tokio::sync::oneshot;
 
-use crate::actors::{KEY, PERIOD, Remote, follow, job, lease_left, renewals, replayed, short, unrenewed, usurp};
+use crate::actors::{KEY, Remote, follow, job, lease_left, renewals, replayed, short, unrenewed, usurp};
 use crate::support::{LEASE, Runs, engine, engine_with, keys, kind, pttl, server, value};
 use crate::trouble::{Counts, eventually};
 
-/// Between the news of a loss and its being told, beside a period of the keeper's.
-const TOLD_WITHIN: Duration = Duration::from_millis(100);
+/// A lease with room for what a busy machine does to its renewals.
+const LONG: Duration = Duration::from_millis(900);
+/// Between a loss and its being told: a period of the keeper's, and what a busy machine may add.
+const TOLD_WITHIN: Duration = Duration::from_millis(300 + 200);
 
 /// Case O-05, part 1.
 #[tokio::test]
@@ -195,7 +197,7 @@ async fn a_body_is_cancelled_as_soon_as_its_owner_can_know_of_its_follower() {
     let counts = Counts::of(&recorder);
     let _guard = ::metrics::set_default_local_recorder(&recorder);
     let server = server();
-    let (a, b) = (Remote::new(&server, short()), engine(&server));
+    let (a, b) = (Remote::new(&server, short().lease(LONG)), engine(&server));
     let (dropped, when) = oneshot::channel();
     let (started, running) = oneshot::channel();
     let owner = job(&a.engine).run(async |_| {
@@ -213,7 +215,7 @@ async fn a_body_is_cancelled_as_soon_as_its_owner_can_know_of_its_follower() {
     };
     let (owner, after) = tokio::join!(owner, meanwhile);
     assert_eq!(kind(owner), ErrorKind::LeaseLost);
-    assert!(after <= PERIOD + TOLD_WITHIN, "{after:?}");
+    assert!(after <= TOLD_WITHIN, "{after:?}");
     assert_eq!(counts.take().sum(metrics::LEASES_LOST, &[]), 1);
     assert_eq!(replayed(&b).await, 2);
 }
@@ -225,16 +227,16 @@ async fn a_body_that_runs_on_is_told_of_its_loss_and_its_write_is_refused() {
     let counts = Counts::of(&recorder);
     let _guard = ::metrics::set_default_local_recorder(&recorder);
     let server = server();
-    let (a, b) = (engine_with(&server, short().on_lost(OnLoss::RunOn)), engine(&server));
+    let (a, b) = (engine_with(&server, short().lease(LONG).on_lost(OnLoss::RunOn)), engine(&server));
     let runs = Runs::default();
     let owner = job(&a).run(async |attempt| {
         usurp(&server, &b, 2).await;
         let followed = Instant::now();
         assert_eq!(attempt.lost().await, Loss::Lost);
         let after = followed.elapsed();
-        assert!(after <= PERIOD + TOLD_WITHIN, "{after:?}");
+        assert!(after <= TOLD_WITHIN, "{after:?}");
         assert_eq!((attempt.loss(), attempt.remaining()), (Some(Loss::Lost), Duration::ZERO));
-        tokio::time::sleep(LEASE).await;
+        tokio::time::sleep(LONG).await;
         Ok::<_, Error>(runs.add())
     });
     assert_eq!(kind(owner.await), ErrorKind::LeaseLost);
@@ -247,13 +249,13 @@ async fn a_body_that_runs_on_is_told_of_its_loss_and_its_write_is_refused() {
 #[tokio::test]
 async fn a_body_is_told_that_its_lease_is_doubtful_and_no_more_so_once_it_is_renewed() {
     let server = server();
-    let a = Remote::new(&server, short());
+    let a = Remote::new(&server, short().lease(LONG));
     let owner = job(&a.engine).run(async |attempt| {
         a.part();
         let parted = Instant::now();
         assert_eq!(attempt.lost().await, Loss::Doubtful);
         let after = parted.elapsed();
-        assert!(after <= LEASE + TOLD_WITHIN, "{after:?}");
+        assert!(after <= LONG + TOLD_WITHIN, "{after:?}");
         assert_eq!((attempt.loss(), attempt.remaining()), (Some(Loss::Doubtful), Duration::ZERO));
         a.mend();
         eventually("sure again", || attempt.loss().is_none()).await;
@@ -269,14 +271,14 @@ async fn a_body_is_told_that_its_lease_is_doubtful_and_no_more_so_once_it_is_ren
 #[tokio::test]
 async fn a_body_in_doubt_is_cancelled_where_the_policy_says_so() {
     let server = server();
-    let a = Remote::new(&server, short().on_doubt(OnLoss::Cancel));
+    let a = Remote::new(&server, short().lease(LONG).on_doubt(OnLoss::Cancel));
     let owner = job(&a.engine).run(async |_| {
         a.part();
         std::future::pending::<Result<u32, Error>>().await
     });
     let began = Instant::now();
     assert_eq!(kind(owner.await), ErrorKind::LeaseLost);
-    assert!(began.elapsed() <= LEASE + TOLD_WITHIN + PERIOD, "{:?}", began.elapsed());
+    assert!(began.elapsed() <= LONG + TOLD_WITHIN, "{:?}", began.elapsed());
     let attempt = follow(&engine(&server), 2).await;
     assert_eq!((attempt.number(), attempt.is_takeover()), (2, true));
 }
@@ -285,7 +287,7 @@ async fn a_body_in_doubt_is_cancelled_where_the_policy_says_so() {
 #[tokio::test]
 async fn after_an_outage_the_value_is_marked_unrecorded_and_the_next_call_is_renewed() {
     let server = server();
-    let a = Remote::new(&server, short());
+    let a = Remote::new(&server, short().lease(LONG));
     let owner = job(&a.engine).run(async |attempt| {
         a.part();
         assert_eq!(attempt.lost().await, Loss::Doubtful);
@@ -299,7 +301,7 @@ async fn after_an_outage_the_value_is_marked_unrecorded_and_the_next_call_is_ren
     let next = job(&a.engine).run(async |attempt| {
         assert_eq!((attempt.number(), attempt.is_takeover()), (2, true));
         let began = Instant::now();
-        while began.elapsed() < LEASE * 5 {
+        while began.elapsed() < LONG * 4 {
             assert!(lease_left(&server, KEY).expect("in flight") > 0);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

@@ -9,6 +9,7 @@ use metrics_util::debugging::DebuggingRecorder;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{Semaphore, watch};
 
+use crate::actors::short;
 use crate::support::{LEASE, engine, keys, server};
 use crate::trouble::{Counts, builder_at, eventually, info, warm};
 
@@ -72,9 +73,11 @@ fn runtime(number: usize) -> Runtime {
 
 /// One call of two leases, which must neither hang nor lose its lease.
 async fn two_leases(engine: &Engine, key: &str) {
-    let call = engine.operation("runtimes").key(key).fingerprint(&());
+    let lease = LEASE * 2;
+    let policy = short().lease(lease);
+    let call = engine.operation("runtimes").policy(policy).key(key).fingerprint(&());
     let call = call.run(async |attempt| {
-        tokio::time::sleep(LEASE * 2).await;
+        tokio::time::sleep(lease * 2).await;
         assert_eq!(attempt.loss(), None);
         Ok::<_, Error>(())
     });

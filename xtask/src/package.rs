@@ -5,7 +5,7 @@ use std::{env, fs};
 
 use crate::cargo::{cargo, status};
 use crate::error::Error;
-use crate::test::Outcome;
+use crate::steps::Outcome;
 
 /// Packages the published crates, in a target directory of its own: cargo unpacks packages by the path of that directory
 /// and does not look again whether they have changed.

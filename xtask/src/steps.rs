@@ -2,8 +2,43 @@
 
 use std::process::Command;
 
+use clap::ValueEnum;
+
 use crate::cargo::cargo;
-use crate::test::Step;
+
+/// In the order of the run: what fails fast comes first, the tests' own closing lines come last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Step {
+    /// Formatting
+    Fmt,
+    /// The Lua scripts, by luacheck
+    Lua,
+    /// Lints of everything, with all features
+    Clippy,
+    /// The facade with each feature alone: they only add
+    Features,
+    /// The documentation builds without a warning
+    Doc,
+    /// What would be published builds by itself
+    Package,
+    /// All tests: unit, integration, compile-time mistakes, examples in the documentation
+    Test,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    Failed,
+    /// With the reason.
+    Skipped(String),
+}
+
+impl Step {
+    /// As in `--only`.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
 
 /// The features that lints and tests are run with: all that need nothing but a Rust toolchain.
 const TESTED: &str = "idem-rs/messagepack,idem-rs/conformance";

@@ -11,40 +11,13 @@ use crate::error::Error;
 use crate::lua;
 use crate::package;
 use crate::setup;
-use crate::steps;
+use crate::steps::{self, Outcome, Step};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Run this step only; may be given several times
     #[arg(long, value_enum, value_name = "STEP")]
     only: Vec<Step>,
-}
-
-/// In the order of the run: what fails fast comes first, the tests' own closing lines come last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Step {
-    /// Formatting
-    Fmt,
-    /// The Lua scripts, by luacheck
-    Lua,
-    /// Lints of everything, with all features
-    Clippy,
-    /// The facade with each feature alone: they only add
-    Features,
-    /// The documentation builds without a warning
-    Doc,
-    /// What would be published builds by itself
-    Package,
-    /// All tests: unit, integration, compile-time mistakes, examples in the documentation
-    Test,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Passed,
-    Failed,
-    /// With the reason.
-    Skipped(String),
 }
 
 struct Report {
@@ -132,13 +105,6 @@ fn summary(reports: &[Report]) -> String {
         text.push('\n');
     }
     text
-}
-
-impl Step {
-    /// As in `--only`.
-    fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-    }
 }
 
 #[cfg(test)]
