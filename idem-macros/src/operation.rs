@@ -215,6 +215,9 @@ fn infer_opaque(ty: &mut Type) {
     }
 }
 
+/// The longest that a policy accepts, told here where it is written.
+const TEN_YEARS_MILLIS: u64 = 10 * 365 * 86_400_000;
+
 /// What can be known from the literals alone. One of them beside a policy's other half is known at the first call only.
 fn check_durations(retention: Option<&Given<Duration>>, lease: Option<&Given<Duration>>) -> Result<()> {
     let (retention, lease) = (retention.map(|given| &given.value), lease.map(|given| &given.value));
@@ -230,6 +233,13 @@ fn check_durations(retention: Option<&Given<Duration>>, lease: Option<&Given<Dur
         && lease.millis < 100
     {
         return Err(Error::new(lease.literal.span(), "a `lease` is at least 100 ms"));
+    }
+    for (name, given) in [("retention", retention), ("lease", lease)] {
+        if let Some(given) = given
+            && given.millis > TEN_YEARS_MILLIS
+        {
+            return Err(Error::new(given.literal.span(), format!("a `{name}` is at most ten years: \"3650d\"")));
+        }
     }
     if let (Some(retention), Some(lease)) = (retention, lease)
         && lease.millis >= retention.millis

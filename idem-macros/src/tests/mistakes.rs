@@ -157,6 +157,8 @@ fn durations_that_cannot_be() {
     );
     assert_eq!(with(quote!(lease = "0s")), "a `lease` is at least 100 ms");
     assert_eq!(with(quote!(lease = "99ms")), "a `lease` is at least 100 ms");
+    assert_eq!(with(quote!(retention = "3651d")), "a `retention` is at most ten years: \"3650d\"");
+    assert_eq!(with(quote!(lease = "3651d")), "a `lease` is at most ten years: \"3650d\"");
     for lease in ["60m", "2h"] {
         assert_eq!(
             with(quote!(lease = #lease, retention = "1h")),
