@@ -126,8 +126,11 @@ impl Error {
         self.0.operation.as_deref()
     }
 
-    /// When to try again, where that can help: after what is left of the lease of the call that runs, after a lease where
-    /// this call lost its own, after a second where the store gave no answer.
+    /// When to try again at the latest, where that can help: after what is left of the lease of the call that runs, after a
+    /// lease where this call lost its own, after a second where the store gave no answer.
+    ///
+    /// What is left of a lease is the longest that a *crash* of its holder keeps others out. A call that lives usually ends
+    /// much sooner: asking again earlier is right, and costs two commands.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self.0.failure {
