@@ -15,6 +15,9 @@ local reply = 'completed'
 local raw = redis.call('GET', key)
 -- Nearly always the record is the owner's own, to the byte: a record of format 1 then, with nothing more to check.
 local own = '1I-1' .. string.sub(settled, 5, 40) .. token
+if raw == settled then
+  return 'already' -- to the byte: a fence is unique only while its record is there
+end
 if raw and (string.sub(raw, 1, 62) ~= own or #raw ~= 76 or not string.find(raw, '^%d+[frst]$', 63)) then
   local wrong = damage(raw)
   if wrong == 'unknown_version' then
@@ -24,12 +27,8 @@ if raw and (string.sub(raw, 1, 62) ~= own or #raw ~= 76 or not string.find(raw, 
     return {'corrupt', wrong}
   end
 
-  local state = string.sub(raw, 2, 2)
-  local same_fence = string.sub(raw, 5, 15) == string.sub(settled, 5, 15)
-  if state == 'C' and same_fence then
-    return 'already'
-  end
-  if state ~= 'I' or not same_fence or string.sub(raw, 41, 62) ~= token then
+  if string.sub(raw, 2, 2) ~= 'I' or string.sub(raw, 5, 15) ~= string.sub(settled, 5, 15)
+      or string.sub(raw, 41, 62) ~= token then
     return 'lost'
   end
 elseif not raw and restore == '1' then

@@ -16,7 +16,8 @@ pub fn complete(stored: Option<Stored<'_>>, request: &Complete) -> Step<Complete
     };
     match &record.state {
         State::InFlight(claimed) if request.owner.holds(record, claimed) => settle(CompleteReply::Completed),
-        State::Completed(_) if record.fence == request.owner.fence => Step::unchanged(CompleteReply::Already),
+        // To the byte: a fence is unique only while its record is there, and this one may have been lost and made anew.
+        State::Completed(_) if *record == request.record() => Step::unchanged(CompleteReply::Already),
         State::InFlight(_) | State::Released(_) | State::Completed(_) => Step::unchanged(CompleteReply::Lost),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use idem_core::Codec;
 use idem_core::conformance::Intent;
 use idem_core::protocol::{self, Stored, Write};
 use idem_core::record::{Claimed, Fence, Kept, Origin, Record, State as RecordState, Token};
@@ -164,7 +165,9 @@ impl Server {
             Kind::None => return None,
             Kind::InFlight => RecordState::InFlight(claimed),
             Kind::Released => RecordState::Released(claimed),
-            Kind::Completed => RecordState::Completed(Kept { codec: None, payload: vec![shown.owner].into() }),
+            Kind::Completed => {
+                RecordState::Completed(Kept { codec: Some(Codec::Json), payload: vec![shown.owner].into() })
+            }
         };
         Some(Record {
             fingerprint: self.intents[usize::from(shown.fingerprint)].fingerprint,
