@@ -31,7 +31,8 @@ enum Action {
 
 fn action() -> impl Strategy<Value = Action> {
     let of = 0_usize..5;
-    let byte = prop_oneof![any::<u8>(), Just(b'z'), Just(b'-'), Just(b'2'), Just(b'R'), Just(b'I'), Just(b'x')];
+    let byte =
+        prop_oneof![any::<u8>(), Just(b'z'), Just(b'-'), Just(b'2'), Just(b'R'), Just(b'I'), Just(b't'), Just(b'x')];
     prop_oneof![
         4 => (prop::bool::weighted(0.1), prop_oneof![any::<u64>(), Just(0), Just(u64::MAX), 9_007_199_254_740_990..9_007_199_254_740_999_u64])
             .prop_map(|(other_arguments, proposed)| Action::Claim { other_arguments, proposed }),
@@ -42,7 +43,7 @@ fn action() -> impl Strategy<Value = Action> {
         5 => Just(Action::LeaseEnds),
         1 => Just(Action::Vanishes),
         1 => Just(Action::LosesItsExpiry),
-        1 => (prop_oneof![0_usize..80, 0_usize..6, Just(2)], byte).prop_map(|(at, byte)| Action::IsDamaged { at, byte }),
+        1 => (prop_oneof![0_usize..80, 0_usize..6, Just(2), Just(99)], byte).prop_map(|(at, byte)| Action::IsDamaged { at, byte }),
         1 => prop_oneof![Just(vec![]), Just(b"2C".to_vec()), Just(b"2Cj1".to_vec()), prop::collection::vec(any::<u8>(), 0..90)]
             .prop_map(|value| Action::IsOverwritten { value }),
     ]
@@ -179,10 +180,11 @@ impl World {
             Action::LosesItsExpiry => self.send(&["PERSIST", &self.key.clone()]),
             Action::IsDamaged { at, byte } => {
                 let mut raw = raw;
-                if let Some(place) = raw.get_mut(*at) {
-                    *place = *byte;
-                    self.overwrite(&raw);
+                match raw.get_mut(*at) {
+                    Some(place) => *place = *byte,
+                    None => raw.push(*byte),
                 }
+                self.overwrite(&raw);
             }
             Action::IsOverwritten { value } => self.overwrite(value),
             other => unreachable!("{other:?} is a verb"),
@@ -199,10 +201,11 @@ impl World {
     }
 }
 
-/// A record whose codec nobody here knows, as the protocol sees it: codecs are all alike to it.
+/// A record whose codec nobody here knows, as the protocol sees it: with another codec than any completion here has. Else
+/// codecs are all alike to it.
 fn with_known_codec(held: &Held) -> Record {
     let mut raw = held.raw.clone().expect("a record");
-    raw[2] = b'j';
+    raw[2] = b'-';
     Record::from_bytes(&raw.into()).expect("readable but for its codec")
 }
 
