@@ -47,6 +47,10 @@ async fn a_call_sends_what_it_needs_and_no_more() {
         let _ = names(&monitor);
         assert_eq!(kind(run("c").await), ErrorKind::InFlight);
         assert_eq!(names(&monitor), ["SET", "EVALSHA"], "conflict");
+        // Scenario F25: that the arguments are others is told by the record alone, while it is in flight as well.
+        let other = engine.operation("count").key("c").fingerprint(&1);
+        assert_eq!(kind(other.run(async |_| Ok::<_, Error>(1)).await), ErrorKind::Mismatch);
+        assert_eq!(names(&monitor), ["SET"], "mismatch");
         end.send(()).unwrap();
     };
     let (first, ()) = tokio::join!(first, meanwhile);

@@ -117,6 +117,7 @@ async fn a_settled_identity_is_replayed(store: &impl Store) {
     }
 }
 
+/// Scenario F21.
 async fn fences_rise_exactly_beyond_what_a_double_can_hold(store: &impl Store) {
     for big in [9_007_199_254_740_993, u64::MAX - 2] {
         let intent = Intent::new();

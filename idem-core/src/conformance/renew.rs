@@ -57,7 +57,7 @@ async fn a_claim_that_was_followed_is_lost(store: &impl Store) {
     assert_eq!(granted(store.claim(&intent.claim()).await).origin, Origin::Takeover);
 }
 
-/// A late message of the first claim wins again under the same token; what the first win still sends is refused.
+/// Scenario F1: a late message of the first claim wins again under the same token; what the first win still sends is refused.
 async fn a_token_that_won_twice_owns_by_its_latest_fence_only(store: &impl Store) {
     let intent = Intent::new();
     let (claim, first) = intent.won(store).await;
