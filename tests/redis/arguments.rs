@@ -39,7 +39,7 @@ async fn of_two_racing_payloads_one_runs_and_the_other_mismatches() {
     }
 }
 
-/// Case O-29 (without renewal, which comes with the keeper): the fingerprint survives every state.
+/// Case O-29: the fingerprint survives every state.
 #[tokio::test]
 async fn the_fingerprint_is_compared_in_flight_released_taken_over_and_settled() {
     let server = server();
