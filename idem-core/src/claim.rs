@@ -18,9 +18,9 @@ use crate::keeper::{Errand, Keeper, Place};
 use crate::lease::{Lease, Loss};
 use crate::metrics::{self, Counters};
 use crate::outcome::Seen;
-use crate::record::{Fence, Kept};
+use crate::record::{Ending, Kept};
 use crate::reply::Returns;
-use crate::store::{Claim, Complete, CompleteReply, Grant, Owner, Renew, RenewReply, Replay};
+use crate::store::{Claim, Complete, CompleteReply, GivenUp, Grant, Owner, Renew, RenewReply, Replay};
 
 /// A claim that was won, as its body, its keeper and its end see it.
 pub(crate) struct Claimed {
@@ -68,7 +68,7 @@ impl Claimed {
                 self.note_vanished();
             }
             RenewReply::Lost => self.lose(),
-            RenewReply::Absent | RenewReply::Corrupt(_) => {}
+            RenewReply::Absent | RenewReply::Uncertain | RenewReply::Corrupt(_) => {}
         }
     }
 
@@ -108,6 +108,7 @@ impl Claimed {
             owner: self.owner(),
             attempt: self.grant.attempt,
             fingerprint: self.request.fingerprint,
+            ending: Ending::Completed,
             kept,
             retention: self.request.policy.retention_millis(),
             restore: true,
@@ -134,7 +135,7 @@ impl Held {
         let max_run = claim.request.policy.renewed_for();
         let claim = Arc::new(claim);
         let place = Some(keeper.hold(Arc::clone(&claim), max_run));
-        let left_to_send = Some(Errand::Release(claim.request.release(claim.claim.token, None)));
+        let left_to_send = Some(Errand::Release(claim.request.retract(claim.claim.token)));
         Self { engine, keeper, claim, place, left_to_send }
     }
 
@@ -248,7 +249,8 @@ impl Held {
     /// Releases after an error of the body: at once if the store answers, else through the keeper.
     fn release(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let request = self.claim.request.release(self.claim.claim.token, Some(self.claim.grant.fence));
+            let request =
+                self.claim.request.release(self.claim.claim.token, Some(self.claim.grant.fence), GivenUp::Released);
             self.left_to_send = Some(Errand::Release(request.clone()));
             if self.engine.try_release(&request).await.is_ok() {
                 self.left_to_send = None;
@@ -283,9 +285,9 @@ impl Known {
         counters: Counters,
         replay: Replay,
     ) -> Result<Self, Failure> {
-        let Replay { fence, attempt, kept: Kept { codec, payload } } = replay;
+        let Replay { fence, attempt, ending: _, kept: Kept { codec, payload } } = replay;
         let codec = codec.ok_or(Failure::ResultNotKept)?;
-        let seen = Seen { replayed: true, recorded: true, vanished: false, attempt, fence, age: age(fence) };
+        let seen = Seen { replayed: true, recorded: true, vanished: false, attempt, fence, age: clock::age(fence) };
         Ok(Self { engine, operation, counters, codec, payload, seen })
     }
 
@@ -303,9 +305,4 @@ impl Known {
             Err(error) => (returns.refusal)(Error::refusing(self.operation, Failure::Undecodable(error))),
         }
     }
-}
-
-/// How long ago a claim with this fence was made: fences are microseconds of the wall clock, unless clocks differed.
-fn age(fence: Fence) -> Duration {
-    Duration::from_micros(clock::proposed_fence().get().saturating_sub(fence.get()))
 }

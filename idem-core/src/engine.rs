@@ -25,7 +25,7 @@ use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::record::{Fence, Origin, Token};
 use crate::store::{
-    AnyStore, Claim, ClaimReply, Complete, CompleteReply, Grant, Release, ReleaseReply, Store, StoreError,
+    AnyStore, Claim, ClaimReply, Complete, CompleteReply, GivenUp, Grant, Release, ReleaseReply, Store, StoreError,
     StoreErrorKind,
 };
 
@@ -120,7 +120,7 @@ impl Engine {
                         counters: &counters,
                         may_hold: true,
                     };
-                    let release = request.release(claim.token, None);
+                    let release = request.retract(claim.token);
                     late.may_hold = Box::pin(self.try_release(&release)).await.is_err();
                 }
                 ClaimReply::Stale => {}
@@ -135,6 +135,14 @@ impl Engine {
                 ClaimReply::Mismatch => {
                     counters.add_one(metrics::MISMATCHES);
                     return Err(Failure::Mismatch);
+                }
+                ClaimReply::Uncertain { fence } => {
+                    counters.add_one(metrics::UNCERTAIN);
+                    return Err(Failure::Uncertain { fence });
+                }
+                ClaimReply::Exhausted { crashed } => {
+                    counters.add_one(metrics::EXHAUSTED);
+                    return Err(Failure::Exhausted { crashed });
                 }
                 ClaimReply::Corrupt(corrupt) => return Err(Failure::Corrupt(corrupt)),
             }
@@ -297,7 +305,7 @@ impl Drop for Unanswered<'_> {
             return;
         }
         let until = Instant::now() + Duration::from_millis(self.claim.lease);
-        let release = self.request.release(self.claim.token, None);
+        let release = self.request.retract(self.claim.token);
         self.keeper.send(Errand::Release(release), self.counters.clone(), until);
     }
 }
@@ -343,12 +351,20 @@ impl Request {
             token: Token::random(),
             proposed: clock::proposed_fence(),
             lease: self.policy.lease_millis(),
-            linger: self.policy.linger_millis(),
+            linger: self.policy.linger_millis(false),
+            on_crash: self.policy.crash(),
+            max_attempts: self.policy.attempts(),
         }
     }
 
-    pub(crate) fn release(&self, token: Token, fence: Option<Fence>) -> Release {
-        Release { operation: self.operation.clone(), token, fence, retention: self.policy.linger_millis() }
+    /// The release of a claim under which nothing ran.
+    pub(crate) fn retract(&self, token: Token) -> Release {
+        self.release(token, None, GivenUp::Released)
+    }
+
+    pub(crate) fn release(&self, token: Token, fence: Option<Fence>, given_up: GivenUp) -> Release {
+        let retention = self.policy.release_millis();
+        Release { operation: self.operation.clone(), token, fence, given_up, retention }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::fingerprint::FingerprintError;
 use crate::key::InvalidKey;
 use crate::metrics::Counters;
 use crate::policy::ConfigError;
-use crate::record::Corrupt;
+use crate::record::{Corrupt, Fence};
 use crate::store::{StoreError, StoreErrorKind};
 
 /// Why a call has no result. One pointer wide, cheap to clone; holds no key, argument or result.
@@ -45,6 +45,10 @@ pub(crate) enum Failure {
     InvalidKey(#[source] InvalidKey),
     #[error("the arguments have no fingerprint")]
     InvalidArguments(#[source] FingerprintError),
+    #[error("the outcome of an earlier attempt is unknown; nothing runs until it is settled")]
+    Uncertain { fence: Fence },
+    #[error("the attempts are exhausted; {}", if *crashed { "the outcome of the last one is unknown" } else { "the last one gave up" })]
+    Exhausted { crashed: bool },
     #[error("the lease was lost while the body ran")]
     LeaseLost { retry_after: Duration },
     #[error("the store gave no clear answer, so the body did not run")]
@@ -73,6 +77,11 @@ pub enum ErrorKind {
     Mismatch,
     /// The key (or scope) is absent or blank, or the arguments have no fingerprint. Nothing was sent.
     InvalidKey,
+    /// The outcome of an earlier attempt is unknown: nothing runs until it is settled, by its late owner or by
+    /// [`Engine::settle`](crate::Engine::settle). [`Error::fence`] names that attempt.
+    Uncertain,
+    /// There were as many attempts as [`Policy::max_attempts`](crate::Policy::max_attempts) allows.
+    Exhausted,
     /// While the body ran, its lease ended and another call followed, or may have (`Policy::on_doubt`). The effect may have
     /// happened, or happen twice.
     LeaseLost,
@@ -109,6 +118,8 @@ impl Error {
             Failure::InFlight { .. } => ErrorKind::InFlight,
             Failure::Mismatch => ErrorKind::Mismatch,
             Failure::InvalidKey(_) | Failure::InvalidArguments(_) => ErrorKind::InvalidKey,
+            Failure::Uncertain { .. } => ErrorKind::Uncertain,
+            Failure::Exhausted { .. } => ErrorKind::Exhausted,
             Failure::LeaseLost { .. } => ErrorKind::LeaseLost,
             Failure::Store(error) => ErrorKind::Store(error.kind()),
             Failure::TooLate => ErrorKind::Store(StoreErrorKind::Unavailable),
@@ -141,6 +152,16 @@ impl Error {
         }
     }
 
+    /// The fence of the attempt whose outcome is unknown, to settle it by; of an [`Uncertain`](ErrorKind::Uncertain) error
+    /// alone.
+    #[must_use]
+    pub fn fence(&self) -> Option<Fence> {
+        match self.0.failure {
+            Failure::Uncertain { fence } => Some(fence),
+            _ => None,
+        }
+    }
+
     /// Whether the same call may succeed later, as it is.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
@@ -152,7 +173,15 @@ impl Error {
     #[must_use]
     pub fn may_have_run(&self) -> bool {
         use ErrorKind as Kind;
-        matches!(self.kind(), Kind::LeaseLost | Kind::ResultNotKept | Kind::Undecodable | Kind::Corrupt)
+        matches!(
+            self.kind(),
+            Kind::Uncertain
+                | Kind::Exhausted
+                | Kind::LeaseLost
+                | Kind::ResultNotKept
+                | Kind::Undecodable
+                | Kind::Corrupt
+        )
     }
 
     /// The HTTP status that fits.
@@ -160,8 +189,8 @@ impl Error {
     pub fn status(&self) -> u16 {
         match self.kind() {
             ErrorKind::InvalidKey => 400,
-            ErrorKind::InFlight | ErrorKind::LeaseLost => 409,
-            ErrorKind::Mismatch => 422,
+            ErrorKind::InFlight | ErrorKind::Uncertain | ErrorKind::LeaseLost => 409,
+            ErrorKind::Mismatch | ErrorKind::Exhausted => 422,
             ErrorKind::Store(_) => 503,
             ErrorKind::ResultNotKept
             | ErrorKind::Undecodable
@@ -195,6 +224,8 @@ impl ErrorKind {
             Self::InFlight => "conflict",
             Self::Mismatch => "mismatch",
             Self::InvalidKey => "invalid_key",
+            Self::Uncertain => "uncertain",
+            Self::Exhausted => "exhausted",
             Self::LeaseLost => "lease_lost",
             Self::Store(_) => "store_error",
             Self::ResultNotKept => "result_not_kept",

@@ -270,7 +270,8 @@ fn renew(engine: &Engine, board: &Arc<Board>, at: usize, claim: Arc<Claimed>) ->
             return;
         }
         let again = match reply {
-            Some(RenewReply::Lost) => None,
+            // Nothing is left to hold on to.
+            Some(RenewReply::Lost | RenewReply::Uncertain) => None,
             Some(RenewReply::Renewed | RenewReply::Reasserted) => Some(sent + period),
             // No clear answer, or a record that cannot be read: tried again, several times within what is left.
             Some(RenewReply::Absent | RenewReply::Corrupt(_)) | None => Some(Instant::now() + period / 8),

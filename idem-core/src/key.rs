@@ -122,6 +122,21 @@ pub(crate) fn escape(text: &mut String, part: &str) {
     let _ = Escape { text, blank: &mut blank }.write_str(part);
 }
 
+/// The text that [`escape`] made `escaped` of; `None` if it made it of none.
+pub(crate) fn unescaped(escaped: &str) -> Option<String> {
+    let mut pieces = escaped.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let (digits, plain) = piece.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(plain.as_bytes());
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    let mut again = String::with_capacity(escaped.len());
+    escape(&mut again, &text);
+    (again == escaped).then_some(text)
+}
+
 /// Percent-escapes what has a meaning in the text form (`:`), in a cluster's hash tag (`{`, `}`), in the escape itself
 /// (`%`), or would break the line of a person who reads keys (space, control characters). All else stays readable.
 struct Escape<'a> {

@@ -10,7 +10,8 @@ use crate::operation::Operation;
 use crate::protocol::{self, Step, Stored, Write};
 use crate::record::Record;
 use crate::store::{
-    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Renew, RenewReply, Store, StoreError,
+    Claim, ClaimReply, Complete, CompleteReply, Forget, ForgetReply, Found, InspectReply, Page, Release, ReleaseReply,
+    Renew, RenewReply, Settle, SettleReply, Store, StoreError, Survey,
 };
 
 /// A [`Store`] in memory: for tests, and for what need not outlive one process. It follows tokio's clock, so a paused
@@ -48,6 +49,7 @@ impl MemoryStore {
             Write::Nothing => {}
             Write::Put { record, life } => entries.put(operation, record, life, now),
             Write::Extend { life } => entries.extend(operation, life, now),
+            Write::Delete => drop(entries.by_text.remove(operation.text())),
         }
         reply
     }
@@ -101,6 +103,35 @@ impl Store for MemoryStore {
 
     async fn release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
         Ok(self.apply(&request.operation, |stored| protocol::release(stored, request)))
+    }
+
+    async fn settle(&self, request: &Settle) -> Result<SettleReply, StoreError> {
+        Ok(self.apply(&request.operation, |stored| protocol::settle(stored, request)))
+    }
+
+    async fn forget(&self, request: &Forget) -> Result<ForgetReply, StoreError> {
+        Ok(self.apply(&request.operation, |stored| protocol::forget(stored, request)))
+    }
+
+    async fn inspect(&self, operation: &Operation) -> Result<InspectReply, StoreError> {
+        let now = Instant::now();
+        let entries = self.lock();
+        let stored = entries.by_text.get(operation.text()).filter(|entry| entry.ends > now);
+        Ok(protocol::inspect(stored.map(|entry| entry.stored(now))))
+    }
+
+    /// All at once: there is nobody to hold up.
+    async fn survey(&self, request: &Survey) -> Result<Page, StoreError> {
+        let now = Instant::now();
+        let prefix = request.name.as_deref().map(Operation::prefix_of);
+        let entries = self.lock();
+        let living = entries.by_text.iter().filter(|(_, entry)| entry.ends > now);
+        let asked_for = living.filter(|(text, _)| prefix.as_ref().is_none_or(|prefix| text.starts_with(prefix)));
+        let found = asked_for.map(|(text, entry)| {
+            let reply = protocol::inspect(Some(entry.stored(now)));
+            Found { text: text.clone(), reply }
+        });
+        Ok(Page { found: found.collect(), next: None })
     }
 }
 

@@ -19,6 +19,15 @@ pub const MISMATCHES: &str = "idem_mismatches_total";
 pub const TAKEOVERS: &str = "idem_takeovers_total";
 /// Records that must have been there and were not: the server lost them; by `operation`.
 pub const VANISHED: &str = "idem_vanished_total";
+/// Calls that met an outcome that nobody knows, or left one, by `operation`.
+pub const UNCERTAIN: &str = "idem_uncertain_total";
+/// Calls refused because there were as many attempts as are allowed, by `operation`.
+pub const EXHAUSTED: &str = "idem_exhausted_total";
+/// Bodies that ran without a store to protect them, by `operation`.
+pub const UNPROTECTED: &str = "idem_unprotected_total";
+/// Signs that a server may have lost records unseen, by `reason`: `restart` (another run id), `failover` (another
+/// replication id) or `eviction` (it evicted keys).
+pub const STORE_EPOCHS: &str = "idem_store_epochs_total";
 /// Results that were returned to their caller but could not be recorded, by `operation`.
 pub const UNRECORDED: &str = "idem_unrecorded_total";
 /// Calls that lost their lease to another call, by `operation`.

@@ -53,6 +53,35 @@ impl Operation {
         Self { name, text: text.into() }
     }
 
+    /// The identity with this text form, as a store shows it: to inspect, settle or forget it.
+    ///
+    /// `None` if no identity has that text.
+    ///
+    /// ```
+    /// use idem_core::{Key, Operation};
+    ///
+    /// let charge = Operation::new("payments.charge", Some(&Key::of("acme")?), &Key::of("order 1")?);
+    /// assert_eq!(Operation::from_text(charge.text()), Some(charge));
+    /// # Ok::<_, idem_core::InvalidKey>(())
+    /// ```
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let (name, rest) = text.split_once(SEPARATOR)?;
+        let is_identity = rest.starts_with(DIGEST_MARK) || rest.contains(SEPARATOR);
+        let is_plain = !text.contains(|c: char| matches!(c, '{' | '}') || c.is_whitespace() || c.is_control());
+        let name = key::unescaped(name).filter(|_| is_identity && is_plain)?;
+        Some(Self { name: name.into(), text: text.into() })
+    }
+
+    /// What the text forms of all identities of the operation `name` begin with.
+    #[must_use]
+    pub fn prefix_of(name: &str) -> String {
+        let mut prefix = String::with_capacity(name.len() + 1);
+        key::escape(&mut prefix, name);
+        prefix.push(SEPARATOR);
+        prefix
+    }
+
     /// The operation's stable name, as metrics and logs show it.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -81,9 +110,11 @@ impl fmt::Debug for Operation {
 /// hexadecimal digits.
 const SCOPE_SEPARATOR: &str = "%,";
 
-/// In escaped text `%` is always followed by two hexadecimal digits, so `%~` can begin nothing but a digest.
+/// In escaped text `%` is always followed by two hexadecimal digits, so this can begin nothing but a digest.
+const DIGEST_MARK: &str = "%~";
+
 fn push_digest(text: &mut String, digest: &blake3::Hash) {
-    text.push_str("%~");
+    text.push_str(DIGEST_MARK);
     for three in digest.as_bytes()[..24].chunks_exact(3) {
         let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
         text.extend([18, 12, 6, 0].map(|at| char::from(ALPHABET[(bits >> at & 0x3f) as usize])));

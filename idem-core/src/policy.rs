@@ -1,8 +1,11 @@
 //! What an operation is run with: how long claims hold and results stay, and how large a result may be.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::lease::Loss;
+use crate::protocol::UNCERTAIN_LINGER;
+use crate::store::OnCrash;
 
 /// How an operation is run. The engine has one for all; an operation may have its own.
 ///
@@ -25,6 +28,45 @@ pub struct Policy {
     max_run: Option<Duration>,
     on_lost: OnLoss,
     on_doubt: OnLoss,
+    on_crash: OnCrash,
+    on_conflict: OnConflict,
+    on_outage: OnOutage,
+    on_unrecorded: OnUnrecorded,
+    max_attempts: Option<NonZeroU32>,
+    release_retention: Option<Duration>,
+}
+
+/// What a call does while another one with its key runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnConflict {
+    /// It ends at once with [`InFlight`](crate::ErrorKind::InFlight).
+    Refuse,
+    /// It waits for the other's end for at most this long: then it is answered from its result, or takes its turn. Else it
+    /// ends with [`InFlight`](crate::ErrorKind::InFlight). It asks the store again and again, less and less often: up to 20
+    /// commands a second.
+    Wait(Duration),
+}
+
+/// What a call does without a store that could say whether it ran before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnOutage {
+    /// It ends with [`Store`](crate::ErrorKind::Store); the body does not run.
+    Refuse,
+    /// The body runs, unprotected: nobody else is kept from running it too, and nothing is kept. Counted and logged.
+    RunUnprotected,
+}
+
+/// What a call does with a result that could not be recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnUnrecorded {
+    /// It returns it, marked as unrecorded ([`Seen::is_recorded`](crate::Seen::is_recorded)). Counted and logged.
+    Return,
+    /// It ends with [`Unrecorded`](crate::ErrorKind::Unrecorded), which carries the value
+    /// ([`Error::value`](crate::Error::value)).
+    Fail,
 }
 
 /// What becomes of a body whose lease is gone.
@@ -53,6 +95,12 @@ impl Policy {
             max_run: None,
             on_lost: OnLoss::Cancel,
             on_doubt: OnLoss::RunOn,
+            on_crash: OnCrash::Rerun,
+            on_conflict: OnConflict::Refuse,
+            on_outage: OnOutage::Refuse,
+            on_unrecorded: OnUnrecorded::Return,
+            max_attempts: None,
+            release_retention: None,
         }
     }
 
@@ -105,6 +153,54 @@ impl Policy {
         self
     }
 
+    /// What a call does about an earlier attempt whose lease ran out: it may have had its effect. Default:
+    /// [`Rerun`](OnCrash::Rerun). The policy of the call that meets such an attempt decides, not the one it ran under.
+    ///
+    /// [`Recover`](OnCrash::Recover) needs an operation that can ask; without one it is a
+    /// [`Config`](crate::ErrorKind::Config) error.
+    #[must_use]
+    pub const fn on_crash(mut self, then: OnCrash) -> Self {
+        self.on_crash = then;
+        self
+    }
+
+    /// What a call does while another one with its key runs. Default: [`Refuse`](OnConflict::Refuse).
+    #[must_use]
+    pub const fn on_conflict(mut self, then: OnConflict) -> Self {
+        self.on_conflict = then;
+        self
+    }
+
+    /// What a call does without a store. Default: [`Refuse`](OnOutage::Refuse).
+    #[must_use]
+    pub const fn on_outage(mut self, then: OnOutage) -> Self {
+        self.on_outage = then;
+        self
+    }
+
+    /// What a call does with a result that could not be recorded. Default: [`Return`](OnUnrecorded::Return).
+    #[must_use]
+    pub const fn on_unrecorded(mut self, then: OnUnrecorded) -> Self {
+        self.on_unrecorded = then;
+        self
+    }
+
+    /// No attempt follows after this many: the call ends with [`Exhausted`](crate::ErrorKind::Exhausted). Nothing is
+    /// written, so that a greater number works at once. Default: no limit. Counts are kept up to 262 143.
+    #[must_use]
+    pub const fn max_attempts(mut self, attempts: NonZeroU32) -> Self {
+        self.max_attempts = Some(attempts);
+        self
+    }
+
+    /// How long an attempt that gave up unfinished is remembered: its number, its fence, and the arguments that its key is
+    /// bound to. Default: the retention; at least twice the lease.
+    #[must_use]
+    pub const fn release_retention(mut self, retention: Duration) -> Self {
+        self.release_retention = Some(retention);
+        self
+    }
+
     /// Checks the values, for those that come from a configuration.
     ///
     /// # Errors
@@ -123,6 +219,14 @@ impl Policy {
             && less(Self::MAX_DURATION, max_run)
         {
             Err(ConfigError::MaxRunTooLong)
+        } else if let Some(retention) = self.release_retention
+            && less(Self::MAX_DURATION, retention)
+        {
+            Err(ConfigError::RetentionTooLong)
+        } else if let OnConflict::Wait(limit) = self.on_conflict
+            && less(Self::MAX_DURATION, limit)
+        {
+            Err(ConfigError::WaitTooLong)
         } else {
             Ok(())
         }
@@ -142,7 +246,9 @@ impl Policy {
             Err(ConfigError::RetentionZero) => panic!("the retention is zero"),
             Err(ConfigError::RetentionTooLong) => panic!("the retention is longer than ten years"),
             Err(ConfigError::MaxRunTooLong) => panic!("max_run is longer than ten years"),
-            // Of the engine, not of a policy.
+            Err(ConfigError::WaitTooLong) => panic!("the limit on waiting is longer than ten years"),
+            // Of an operation or the engine, not of a policy.
+            Err(ConfigError::NothingToAsk) => panic!("the operation has no `recover`"),
             Err(ConfigError::StoreBound) => panic!("the bound on store calls is out of its bounds"),
         }
     }
@@ -155,9 +261,35 @@ impl Policy {
         millis(self.retention)
     }
 
-    /// How long an unfinished claim is remembered: long enough for its end to be seen as a crash.
-    pub(crate) fn linger_millis(&self) -> u64 {
-        self.retention_millis().max(2 * self.lease_millis())
+    /// How long an unfinished claim is remembered: long enough for its end to be seen as a crash, and where its outcome may
+    /// become uncertain (`held`: by an error, too), for a person to see it.
+    pub(crate) fn linger_millis(&self, held: bool) -> u64 {
+        let linger = self.retention_millis().max(2 * self.lease_millis());
+        if held || self.on_crash != OnCrash::Rerun { linger.max(UNCERTAIN_LINGER) } else { linger }
+    }
+
+    pub(crate) fn release_millis(&self) -> u64 {
+        millis(self.release_retention.unwrap_or(self.retention)).max(2 * self.lease_millis())
+    }
+
+    pub(crate) const fn crash(&self) -> OnCrash {
+        self.on_crash
+    }
+
+    pub(crate) const fn conflict(&self) -> OnConflict {
+        self.on_conflict
+    }
+
+    pub(crate) const fn outage(&self) -> OnOutage {
+        self.on_outage
+    }
+
+    pub(crate) const fn unrecorded(&self) -> OnUnrecorded {
+        self.on_unrecorded
+    }
+
+    pub(crate) fn attempts(&self) -> Option<u32> {
+        self.max_attempts.map(NonZeroU32::get)
     }
 
     pub(crate) const fn renewed_for(&self) -> Option<Duration> {
@@ -203,6 +335,12 @@ pub enum ConfigError {
     /// The limit on how long a claim is renewed is above [`Policy::MAX_DURATION`].
     #[error("max_run is longer than ten years")]
     MaxRunTooLong,
+    /// The limit on waiting for another call is above [`Policy::MAX_DURATION`].
+    #[error("the limit on waiting is longer than ten years")]
+    WaitTooLong,
+    /// A crash is to be recovered from by an operation that cannot ask what became of it.
+    #[error("on_crash is `Recover`, but the operation has no `recover`")]
+    NothingToAsk,
     /// The bound on store calls is below 10 ms or above an hour.
     #[error("the bound on store calls is below 10 ms or above an hour")]
     StoreBound,
@@ -256,7 +394,7 @@ mod tests {
 
     #[test]
     fn an_unfinished_claim_is_remembered_beyond_its_lease() {
-        let linger = |retention| Policy::new().lease(LEASE).retention(retention).linger_millis();
+        let linger = |retention| Policy::new().lease(LEASE).retention(retention).linger_millis(false);
         assert_eq!(linger(Duration::from_millis(1)), 600);
         assert_eq!(linger(Duration::from_secs(60)), 60_000);
     }

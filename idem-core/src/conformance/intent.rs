@@ -9,8 +9,8 @@ use crate::codec::Codec;
 use crate::fingerprint::Fingerprint;
 use crate::key::Key;
 use crate::operation::Operation;
-use crate::record::{Fence, Kept, Token};
-use crate::store::{Claim, ClaimReply, Complete, Grant, Owner, Release, Renew, Store};
+use crate::record::{Ending, Fence, Kept, Token};
+use crate::store::{Claim, ClaimReply, Complete, GivenUp, Grant, OnCrash, Owner, Release, Renew, Store};
 
 /// One intent, and the requests for it: for scenarios, and for tests of a store.
 #[derive(Debug, Clone)]
@@ -70,6 +70,8 @@ impl Intent {
             proposed: fence,
             lease: LEASE,
             linger: LINGER,
+            on_crash: OnCrash::Rerun,
+            max_attempts: None,
         }
     }
 
@@ -87,6 +89,7 @@ impl Intent {
             owner: Owner { token: claim.token, fence: grant.fence },
             attempt: grant.attempt,
             fingerprint: self.fingerprint,
+            ending: Ending::Completed,
             kept: Kept { codec: Some(Codec::Json), payload: payload.into() },
             retention: LINGER,
             restore,
@@ -96,8 +99,13 @@ impl Intent {
     /// The release of `claim`; with its grant, if it was answered.
     #[must_use]
     pub fn release(&self, claim: &Claim, grant: Option<Grant>) -> Release {
-        let fence = grant.map(|grant| grant.fence);
-        Release { operation: self.operation.clone(), token: claim.token, fence, retention: LINGER }
+        Release {
+            operation: self.operation.clone(),
+            token: claim.token,
+            fence: grant.map(|grant| grant.fence),
+            given_up: GivenUp::Released,
+            retention: LINGER,
+        }
     }
 
     /// Claims, and must win.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::record::{Claimed, Corrupt, Fence, MAX_ATTEMPT, Origin, Record, State};
-use crate::store::{Claim, ClaimReply, Grant, Replay};
+use crate::store::{Claim, ClaimReply, Grant, OnCrash, Replay};
 
-use super::{Step, Stored};
+use super::{Step, Stored, UNCERTAIN_LINGER, uncertain};
 
 /// Decides a claim.
 #[must_use]
@@ -25,22 +25,29 @@ pub fn claim(stored: Option<Stored<'_>>, request: &Claim) -> Step<ClaimReply> {
 /// The fingerprint comes before the state: a caller with other arguments must not be told to try again later.
 #[must_use]
 pub fn recognise(record: &Record, request: &Claim) -> Option<ClaimReply> {
-    if record.fingerprint != request.fingerprint {
+    if record.fingerprint.is_some_and(|bound| bound != request.fingerprint) {
         return Some(ClaimReply::Mismatch);
     }
     match &record.state {
-        State::Completed(_) => Replay::of(record).map(ClaimReply::Replay),
+        State::Completed(_) | State::Failed(_) => Replay::of(record).map(ClaimReply::Replay),
         State::InFlight(claimed) if claimed.token == request.token => Grant::of(record).map(ClaimReply::Acquired),
         State::Released(claimed) if claimed.token == request.token => Some(ClaimReply::Stale),
-        State::InFlight(_) | State::Released(_) => None,
+        State::Uncertain(claimed) if claimed.token == request.token || request.on_crash != OnCrash::Recover => {
+            Some(ClaimReply::Uncertain { fence: record.fence })
+        }
+        State::InFlight(_) | State::Released(_) | State::Uncertain(_) => None,
     }
 }
 
 /// Claims after another claim, if that one is over.
 fn follow(stored: Stored<'_>, request: &Claim) -> Result<Step<ClaimReply>, Corrupt> {
-    let origin = match &stored.record.state {
-        State::InFlight(claimed) => match lease_left(stored, claimed)? {
-            0 => Origin::Takeover,
+    let record = stored.record;
+    let origin = match &record.state {
+        State::InFlight(claimed) => match stored.lease_left(claimed)? {
+            0 => match after_crash(claimed, request.on_crash) {
+                Some(origin) => origin,
+                None => return Ok(mark_uncertain(record, claimed, request)),
+            },
             left => {
                 // The holder's lease may be longer than ours, or the server's clock may have stepped: what is told to
                 // wait for is never more than a lease of the caller's own.
@@ -49,15 +56,32 @@ fn follow(stored: Stored<'_>, request: &Claim) -> Result<Step<ClaimReply>, Corru
             }
         },
         State::Released(claimed) => claimed.origin,
-        State::Completed(_) => return Err(Corrupt::Unreadable),
+        State::Uncertain(_) => Origin::Doubt,
+        State::Completed(_) | State::Failed(_) => return Err(Corrupt::Unreadable),
     };
-    let fence = stored.record.fence.followed_by(request.proposed)?;
-    let attempt = stored.record.attempt.saturating_add(1).min(MAX_ATTEMPT);
+    if request.max_attempts.is_some_and(|most| record.attempt >= most) {
+        let crashed = !matches!(record.state, State::Released(_));
+        return Ok(Step::unchanged(ClaimReply::Exhausted { crashed }));
+    }
+    let fence = record.fence.followed_by(request.proposed)?;
+    let attempt = record.attempt.saturating_add(1).min(MAX_ATTEMPT);
     Ok(grant(request, fence, attempt, origin))
 }
 
-fn lease_left(stored: Stored<'_>, claimed: &Claimed) -> Result<u64, Corrupt> {
-    Ok(stored.left()?.saturating_sub(claimed.floor))
+/// How a claim whose lease ran out is followed; `None` if nothing may run after it.
+///
+/// A claim that was won to ask for an unknown outcome ended without an answer: nobody runs on that who would not ask.
+const fn after_crash(claimed: &Claimed, on_crash: OnCrash) -> Option<Origin> {
+    match (on_crash, claimed.origin) {
+        (OnCrash::Recover, _) => Some(Origin::Doubt),
+        (OnCrash::Refuse, _) | (OnCrash::Rerun, Origin::Doubt) => None,
+        (OnCrash::Rerun, _) => Some(Origin::Takeover),
+    }
+}
+
+fn mark_uncertain(record: &Record, claimed: &Claimed, request: &Claim) -> Step<ClaimReply> {
+    let reply = ClaimReply::Uncertain { fence: record.fence };
+    Step::put(reply, uncertain(record, claimed), request.linger.max(UNCERTAIN_LINGER))
 }
 
 fn grant(request: &Claim, fence: Fence, attempt: u32, origin: Origin) -> Step<ClaimReply> {

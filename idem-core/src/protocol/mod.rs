@@ -6,15 +6,24 @@
 
 mod claim;
 mod complete;
+mod forget;
+mod inspect;
 mod release;
 mod renew;
+mod settle;
 
 pub use claim::{claim, recognise};
 pub use complete::complete;
+pub use forget::forget;
+pub use inspect::inspect;
 pub use release::release;
 pub use renew::renew;
+pub use settle::settle;
 
-use crate::record::{Corrupt, Record};
+use crate::record::{Claimed, Corrupt, Fence, Record, State};
+
+/// An unknown outcome is remembered for at least this long, in milliseconds: seven days, for a person to settle it.
+pub const UNCERTAIN_LINGER: u64 = 7 * 86_400_000;
 
 /// What a store holds for an identity.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +60,8 @@ pub enum Write {
         /// Its life in milliseconds, from now.
         life: u64,
     },
+    /// The record goes.
+    Delete,
 }
 
 impl<R> Step<R> {
@@ -64,7 +75,26 @@ impl<R> Step<R> {
 }
 
 impl Stored<'_> {
-    fn left(&self) -> Result<u64, Corrupt> {
-        self.left.ok_or(Corrupt::NoExpiry)
+    /// What is left of the lease of a record in flight, in milliseconds. Zero: it is over.
+    fn lease_left(&self, claimed: &Claimed) -> Result<u64, Corrupt> {
+        let left = self.left.ok_or(Corrupt::NoExpiry)?;
+        Ok(left.saturating_sub(claimed.floor))
     }
+
+    /// Whether the server has gone back in time, to before the claim with this `fence` and `attempt`, and nobody has come
+    /// since: after a failover to a replica that had not seen that claim. To whoever is sure of its lease the record is then
+    /// as good as absent.
+    fn is_behind(&self, fence: Fence, attempt: u32) -> bool {
+        let idle = match &self.record.state {
+            State::InFlight(claimed) => self.lease_left(claimed) == Ok(0),
+            State::Released(_) | State::Uncertain(_) => true,
+            State::Completed(_) | State::Failed(_) => false,
+        };
+        idle && self.record.fence < fence && self.record.attempt < attempt
+    }
+}
+
+/// The same record with an outcome that nobody knows.
+fn uncertain(record: &Record, claimed: &Claimed) -> Record {
+    Record { state: State::Uncertain(*claimed), ..record.clone() }
 }

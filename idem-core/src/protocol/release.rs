@@ -1,25 +1,39 @@
 //! `release`: give one's own claim up, unfinished. In Lua: `release.lua`.
 
 use crate::record::{Claimed, Record, State};
-use crate::store::{Release, ReleaseReply};
+use crate::store::{GivenUp, Release, ReleaseReply};
 
-use super::{Step, Stored};
+use super::{Step, Stored, UNCERTAIN_LINGER, uncertain};
 
 /// Decides a release.
 ///
 /// The record stays and keeps the token: a late message of the released claim must not win again, and whoever claims next
-/// gets a greater fence.
+/// gets a greater fence. Like its completion, the late release of a claim that was declared uncertain by now counts.
 #[must_use]
 pub fn release(stored: Option<Stored<'_>>, request: &Release) -> Step<ReleaseReply> {
-    match stored {
-        Some(Stored { record: record @ Record { state: State::InFlight(claimed), .. }, .. })
-            if claimed.token == request.token && request.fence.is_none_or(|fence| fence == record.fence) =>
-        {
-            // A claim that was never answered has run nothing.
-            let origin = claimed.origin.after_release(request.fence.is_some());
-            let record = Record { state: State::Released(Claimed { origin, ..*claimed }), ..record.clone() };
-            Step::put(ReleaseReply::Released, record, request.retention)
+    let Some(Stored { record, .. }) = stored else { return Step::unchanged(ReleaseReply::Unchanged) };
+    match &record.state {
+        State::InFlight(claimed) | State::Uncertain(claimed) if request.is_of(record, claimed) => {
+            give_up(record, claimed, request)
         }
         _ => Step::unchanged(ReleaseReply::Unchanged),
     }
+}
+
+fn give_up(record: &Record, claimed: &Claimed, request: &Release) -> Step<ReleaseReply> {
+    // A claim that was never answered has run nothing: what it was won to ask for is as unknown as before.
+    let ran = request.fence.is_some();
+    let unasked = !ran && claimed.origin.is_doubt();
+    if unasked || ran && request.given_up == GivenUp::Held {
+        let life = request.retention.max(UNCERTAIN_LINGER);
+        return Step::put(ReleaseReply::Uncertain, uncertain(record, claimed), life);
+    }
+    // What an earlier attempt may have done, it did with these arguments.
+    let opens = ran && request.given_up == GivenUp::Rejected && !claimed.origin.follows_takeover();
+    let record = Record {
+        fingerprint: record.fingerprint.filter(|_| !opens),
+        state: State::Released(Claimed { origin: claimed.origin.after_release(ran), ..*claimed }),
+        ..record.clone()
+    };
+    Step::put(ReleaseReply::Released, record, request.retention)
 }
