@@ -4,9 +4,10 @@
 pub use idem_core::conformance;
 pub use idem_core::{
     AlreadyInstalled, Argument, Attempt, Call, CarriesIdem, Codec, ConfigError, DecodeError, DecodeReason, EncodeError,
-    Engine, EngineBuilder, Error, ErrorKind, Fence, Fingerprint, FingerprintError, IdempotencyKey, InvalidKey,
-    Keepable, Key, KeyWriter, Loss, MemoryStore, Named, OnLoss, Operation, Outcome, Policy, Reply, Seen,
-    StoreErrorKind, install, metrics, with_engine,
+    Engine, EngineBuilder, Error, ErrorKind, Fence, Fingerprint, FingerprintError, IdempotencyKey, Inspection,
+    InvalidKey, Judged, Keepable, KeepableError, Key, KeyWriter, Loss, MemoryStore, Named, OnConflict, OnCrash, OnLoss,
+    OnOutage, OnUnrecorded, Operation, Outcome, Policy, Recovering, Reply, Seen, Settling, Standing, Store,
+    StoreErrorKind, install, metrics, store, with_engine,
 };
 #[cfg(feature = "macros")]
 pub use idem_macros::idempotent;

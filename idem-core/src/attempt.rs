@@ -57,6 +57,13 @@ impl Attempt {
         self.0.grant().attempt
     }
 
+    /// Whether a claim keeps others out while the body runs. Only under [`OnOutage::RunUnprotected`](crate::OnOutage) it may
+    /// not be so; the attempt's number is 0 then.
+    #[must_use]
+    pub fn is_protected(&self) -> bool {
+        self.0.is_protected()
+    }
+
     /// Rises with each claim of the identity. A downstream store that keeps the highest one it has seen can refuse what a
     /// late owner sends.
     #[must_use]

@@ -9,14 +9,19 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::attempt::Attempt;
-use crate::engine::{Engine, Request, Started};
+use crate::engine::Engine;
 use crate::error::{Error, Failure};
 use crate::fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};
 use crate::install;
+use crate::judge::KeepableError;
+use crate::judged::{Judged, Recovering};
 use crate::key::{IdempotencyKey, InvalidKey, Key};
 use crate::operation::Operation;
-use crate::policy::Policy;
+use crate::policy::{ConfigError, Policy};
 use crate::reply::{Reply, Returns, returns};
+use crate::request::Request;
+use crate::start::Started;
+use crate::store::OnCrash;
 
 /// An operation by name, still without a key; made by [`Engine::operation`].
 #[derive(Debug, Clone)]
@@ -57,7 +62,8 @@ impl Named {
     ///
     /// An absent or blank key is refused when the call is made, with [`InvalidKey`](crate::ErrorKind::InvalidKey).
     pub fn key<K: IdempotencyKey + ?Sized>(self, key: &K) -> Call {
-        Call { named: self, key: Key::of(key), scope: None, arguments: Arguments::Listed(FingerprintBuilder::new()) }
+        let arguments = Arguments::Listed(FingerprintBuilder::new());
+        Call { named: self, key: Key::of(key), scope: None, arguments, asks: false }
     }
 }
 
@@ -68,6 +74,8 @@ pub struct Call {
     key: Result<Key, InvalidKey>,
     scope: Option<Result<Key, InvalidKey>>,
     arguments: Arguments,
+    /// Whether it can ask what became of an earlier attempt.
+    asks: bool,
 }
 
 enum Arguments {
@@ -125,6 +133,31 @@ impl Call {
         self.fingerprint(&())
     }
 
+    /// Leaves the outcome unknown after the errors that `which` picks (a timeout): nothing runs under the key until the
+    /// outcome is settled. See [`Judged::hold`].
+    pub fn hold<E>(self, which: fn(&E) -> bool) -> Judged<E> {
+        Judged::new(self).hold(which)
+    }
+
+    /// Keeps the errors that `which` picks, and replays them as results. See [`Judged::keep`].
+    pub fn keep<E: KeepableError>(self, which: fn(&E) -> bool) -> Judged<E> {
+        Judged::new(self).keep(which)
+    }
+
+    /// Lets other arguments follow after the errors that `which` picks: nothing happened. See [`Judged::reject`].
+    pub fn reject<E>(self, which: fn(&E) -> bool) -> Judged<E> {
+        Judged::new(self).reject(which)
+    }
+
+    /// Asks for the outcome of an earlier attempt that ended without an answer, before the body runs. See
+    /// [`Judged::recover`].
+    pub fn recover<T, E, A>(self, ask: A) -> Recovering<E, A>
+    where
+        A: AsyncFnOnce() -> Result<Option<T>, E>,
+    {
+        Judged::new(self).recover(ask)
+    }
+
     /// Runs `body` unless its result is known, and keeps the result.
     ///
     /// ```
@@ -158,48 +191,62 @@ impl Call {
     /// Dropped while the body runs, nobody can know how far it came: nothing more is sent, the lease runs out, and the
     /// next call takes over.
     pub async fn run<R: Reply>(self, body: impl AsyncFnOnce(Attempt) -> R) -> R {
-        let returns = returns::<R>();
-        match self.start().await {
-            Ok(Started::Claimed(mut claim)) => {
-                // What stands before the closure's first await is part of the body as well.
-                claim.begin();
-                let body = pin!(body(claim.attempt()));
-                claim.run(returns, body).await
-            }
-            Ok(Started::Known(known)) => known.replay(returns),
+        self.run_as(returns(), body).await
+    }
+
+    pub(crate) async fn run_as<R, E>(self, returns: Returns<R, E>, body: impl AsyncFnOnce(Attempt) -> R) -> R {
+        match self.start(&returns).await {
+            Ok(started) => started.run(returns, body).await,
             Err(error) => (returns.refusal)(error),
         }
     }
 
     /// [`run`](Self::run) for the attribute: the body is a future of its own, pinned where it was made.
     #[doc(hidden)]
-    pub fn run_pinned<R, F: Future<Output = R>>(
+    pub fn run_pinned<R, E, F: Future<Output = R>>(
         self,
-        returns: Returns<R>,
+        returns: Returns<R, E>,
         body: Pin<&mut F>,
     ) -> impl Future<Output = R> {
         // Outside the future, which would otherwise hold the call as well as what became of it.
-        let started = self.start();
+        let started = self.start(&returns);
         async move {
             match started.await {
-                Ok(Started::Claimed(claim)) => claim.run(returns, body).await,
-                Ok(Started::Known(known)) => known.replay(returns),
+                Ok(started) => started.run_pinned(returns, body).await,
                 Err(error) => (returns.refusal)(error),
             }
         }
     }
 
+    /// The first half of a call that can ask what became of an earlier attempt; the other one is
+    /// [`Ready::run_pinned`]. `Err` is the call's answer: nothing more is to run.
+    #[doc(hidden)]
+    pub fn ask_pinned<R, E, A: Future<Output = Option<R>>>(
+        mut self,
+        returns: Returns<R, E>,
+        ask: Pin<&mut A>,
+    ) -> impl Future<Output = Result<Ready, R>> {
+        self.asks = true;
+        let started = self.start(&returns);
+        async move {
+            match started.await {
+                Ok(started) => started.asked(returns, ask).await.map(Ready),
+                Err(error) => Err((returns.refusal)(error)),
+            }
+        }
+    }
+
     /// Checks what is asked for, then claims. Boxed: an annotated function's future holds a pointer for all of it.
-    fn start(self) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
+    fn start<R, E>(self, returns: &Returns<R, E>) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
         let name = self.named.name.clone();
         // Checked outside the future, which need not hold what is asked for as well as what is made of it.
-        match self.checked() {
+        match self.checked(returns.may_hold()) {
             Ok((engine, request)) => Box::pin(engine.claim(request)),
             Err(failure) => Box::pin(std::future::ready(Err(Error::refusing(name, failure)))),
         }
     }
 
-    fn checked(self) -> Result<(Engine, Request), Failure> {
+    fn checked(self, may_hold: bool) -> Result<(Engine, Request), Failure> {
         let engine = match self.named.engine {
             Some(engine) => engine,
             None => install::current().ok_or(Failure::NoEngine)?,
@@ -208,6 +255,11 @@ impl Call {
         policy = self.named.retention.map_or(policy, |retention| policy.retention(retention));
         policy = self.named.lease.map_or(policy, |lease| policy.lease(lease));
         policy.validate().map_err(Failure::Policy)?;
+        let on_crash = match policy.crash() {
+            _ if self.asks => OnCrash::Recover,
+            OnCrash::Recover => return Err(Failure::Policy(ConfigError::NothingToAsk)),
+            chosen => chosen,
+        };
         let key = self.key.map_err(Failure::InvalidKey)?;
         let scope = self.scope.transpose().map_err(Failure::InvalidKey)?;
         let fingerprint = match self.arguments {
@@ -216,12 +268,67 @@ impl Call {
         };
         let fingerprint = fingerprint.map_err(Failure::InvalidArguments)?;
         let operation = Operation::new(self.named.name, scope.as_ref(), &key);
-        Ok((engine, Request { operation, fingerprint, policy }))
+        Ok((engine, Request { operation, fingerprint, policy, on_crash, may_hold }))
     }
 }
 
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call").field("named", &self.named).finish_non_exhaustive()
+    }
+}
+
+impl Started {
+    pub(crate) async fn run<R, E>(self, returns: Returns<R, E>, body: impl AsyncFnOnce(Attempt) -> R) -> R {
+        match self {
+            Self::Claimed(mut claim) => {
+                // What stands before the closure's first await is part of the body as well.
+                claim.begin();
+                let body = pin!(body(claim.attempt()));
+                claim.run(returns, body).await
+            }
+            Self::Known(known) => known.replay(returns),
+        }
+    }
+
+    async fn run_pinned<R, E>(self, returns: Returns<R, E>, body: Pin<&mut impl Future<Output = R>>) -> R {
+        match self {
+            Self::Claimed(claim) => claim.run(returns, body).await,
+            Self::Known(known) => known.replay(returns),
+        }
+    }
+
+    /// Asks first, where an earlier attempt's outcome is unknown. `Err` is the call's answer.
+    async fn asked<R, E>(
+        self,
+        returns: Returns<R, E>,
+        ask: Pin<&mut impl Future<Output = Option<R>>>,
+    ) -> Result<Self, R> {
+        match self {
+            Self::Claimed(claim) if claim.is_in_doubt() => claim.ask(returns, ask).await.map(Self::Claimed),
+            started => Ok(started),
+        }
+    }
+}
+
+/// A call whose body may run, or whose result is known; see [`Call::ask_pinned`].
+#[doc(hidden)]
+#[must_use]
+pub struct Ready(Started);
+
+impl Ready {
+    pub(crate) async fn run<R, E>(self, returns: Returns<R, E>, body: impl AsyncFnOnce(Attempt) -> R) -> R {
+        self.0.run(returns, body).await
+    }
+
+    #[doc(hidden)]
+    pub async fn run_pinned<R, E>(self, returns: Returns<R, E>, body: Pin<&mut impl Future<Output = R>>) -> R {
+        self.0.run_pinned(returns, body).await
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Ready")
     }
 }

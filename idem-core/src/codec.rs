@@ -147,6 +147,11 @@ impl DecodeError {
         Self { type_name: std::any::type_name::<T>(), reason, place }
     }
 
+    /// A kept error, where the operation keeps none.
+    pub(crate) fn error_kept<E>() -> Self {
+        Self::new::<E>(DecodeReason::ErrorKept, None)
+    }
+
     /// The type that was to be read.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
@@ -170,6 +175,8 @@ pub enum DecodeReason {
     Malformed,
     /// The payload is of another type: a release changed it, most likely.
     OtherType,
+    /// The payload is an error, and the operation keeps none: an earlier release did, or a person settled it so.
+    ErrorKept,
 }
 
 impl fmt::Display for DecodeReason {
@@ -178,6 +185,7 @@ impl fmt::Display for DecodeReason {
             Self::Truncated => "it ends too early",
             Self::Malformed => "it is malformed",
             Self::OtherType => "it is of another type",
+            Self::ErrorKept => "it is an error, and the operation keeps none",
         })
     }
 }

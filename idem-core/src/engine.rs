@@ -1,10 +1,9 @@
-//! The engine: claims, and tells what a claim came to: run, replay or refuse.
+//! The engine: what all calls of one application share.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
-use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -12,22 +11,12 @@ use tokio::runtime;
 
 use crate::builder::{EngineBuilder, Settings};
 use crate::call::Named;
-use crate::claim::{Claimed, Held, Known};
-use crate::clock::{self, Instant};
 use crate::codec::Codec;
-use crate::error::{Error, Failure};
-use crate::fingerprint::Fingerprint;
-use crate::keeper::{self, Errand, Keeper};
-use crate::lease::Lease;
+use crate::keeper::{self, Keeper};
 use crate::memory::MemoryStore;
-use crate::metrics::{self, Counters};
-use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::record::{Fence, Origin, Token};
-use crate::store::{
-    AnyStore, Claim, ClaimReply, Complete, CompleteReply, GivenUp, Grant, Release, ReleaseReply, Store, StoreError,
-    StoreErrorKind,
-};
+use crate::store::{AnyStore, Store};
+use crate::visits::{Visit, Visits};
 
 /// Runs operations effectively once on a store. A cheap clone; all clones are one engine.
 ///
@@ -45,6 +34,7 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     settings: Settings,
     keepers: Mutex<HashMap<runtime::Id, Keeper>>,
+    visits: Arc<Visits>,
 }
 
 impl Engine {
@@ -66,12 +56,43 @@ impl Engine {
     }
 
     pub(crate) fn built(settings: Settings) -> Self {
-        Self(Arc::new(Inner { settings, keepers: Mutex::default() }))
+        Self(Arc::new(Inner { settings, keepers: Mutex::default(), visits: Arc::default() }))
     }
 
     /// A call of the operation `name`, without the attribute. The name is part of the identity: keep it stable.
     pub fn operation(&self, name: impl Into<Cow<'static, str>>) -> Named {
         Named::new(name.into(), Some(self.clone()))
+    }
+
+    /// Closes the engine: calls that begin from now on end with [`ShutDown`](crate::ErrorKind::ShutDown), those that run may
+    /// finish within `limit`. Returns how many were left then: calls, and what calls that ended still had to send.
+    ///
+    /// Nothing is recorded of what is left: nobody can know how far it came. As long as the process lives it goes on and is
+    /// recorded when it ends; with the process it ends as a crash, and the next call takes over after its lease.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// # let engine = idem_core::Engine::in_memory();
+    /// let left = engine.shutdown(std::time::Duration::from_secs(20)).await;
+    /// if left > 0 {
+    ///     eprintln!("{left} calls are cut short; their repeats will be takeovers");
+    /// }
+    /// # }
+    /// ```
+    pub async fn shutdown(&self, limit: Duration) -> usize {
+        self.0.visits.close(limit).await
+    }
+
+    pub(crate) fn enter(&self) -> Option<Visit> {
+        self.0.visits.enter()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.visits.is_closed()
+    }
+
+    pub(crate) fn store_bound(&self) -> Duration {
+        self.0.settings.store_bound
     }
 
     pub(crate) fn policy(&self) -> Policy {
@@ -91,157 +112,8 @@ impl Engine {
         self.0.settings.migrate.as_ref().and_then(|migrate| migrate(operation, codec, payload))
     }
 
-    /// Claims: the one step that every call begins with.
-    pub(crate) async fn claim(self, request: Request) -> Result<Started, Error> {
-        let operation = request.operation.shared_name();
-        self.win(request).await.map_err(|failure| Error::refusing(operation, failure))
-    }
-
-    /// Claims at most twice, should the first claim be answered too late to begin under its lease.
-    async fn win(&self, request: Request) -> Result<Started, Failure> {
-        let counters = Counters::of(request.operation.shared_name());
-        let keeper = self.keeper();
-        for _ in 0..2 {
-            let sent = Instant::now();
-            let claim = request.claim();
-            match self.ask(&keeper, &request, &claim, &counters).await? {
-                ClaimReply::Acquired(grant) => {
-                    let lease = Lease::since(sent, claim.lease);
-                    if lease.is_worth_starting() {
-                        count_takeover(&request, grant, &counters);
-                        let claimed = Claimed::new(request, claim, grant, lease, counters);
-                        return Ok(Started::Claimed(Box::new(Held::new(self.clone(), keeper, claimed))));
-                    }
-                    // Given up before the next one is sent, which would else meet this one in flight.
-                    let mut late = Unanswered {
-                        keeper: &keeper,
-                        request: &request,
-                        claim: &claim,
-                        counters: &counters,
-                        may_hold: true,
-                    };
-                    let release = request.retract(claim.token);
-                    late.may_hold = Box::pin(self.try_release(&release)).await.is_err();
-                }
-                ClaimReply::Stale => {}
-                ClaimReply::Replay(replay) => {
-                    let operation = request.operation.shared_name();
-                    return Known::new(self.clone(), operation, counters, replay).map(Started::Known);
-                }
-                ClaimReply::InFlight { left } => {
-                    counters.add_one(metrics::CONFLICTS);
-                    return Err(Failure::InFlight { retry_after: left });
-                }
-                ClaimReply::Mismatch => {
-                    counters.add_one(metrics::MISMATCHES);
-                    return Err(Failure::Mismatch);
-                }
-                ClaimReply::Uncertain { fence } => {
-                    counters.add_one(metrics::UNCERTAIN);
-                    return Err(Failure::Uncertain { fence });
-                }
-                ClaimReply::Exhausted { crashed } => {
-                    counters.add_one(metrics::EXHAUSTED);
-                    return Err(Failure::Exhausted { crashed });
-                }
-                ClaimReply::Corrupt(corrupt) => return Err(Failure::Corrupt(corrupt)),
-            }
-        }
-        Err(Failure::TooLate)
-    }
-
-    /// Asks for a claim, again under the same token while the answer is missing and the bound is not over: the claim then
-    /// recognises itself.
-    ///
-    /// A claim that stays unanswered, also because the caller is gone, is released: nothing can have run under it.
-    async fn ask(
-        &self,
-        keeper: &Keeper,
-        request: &Request,
-        claim: &Claim,
-        counters: &Counters,
-    ) -> Result<ClaimReply, Failure> {
-        let mut unanswered = Unanswered { keeper, request, claim, counters, may_hold: true };
-        let until = Instant::now() + self.0.settings.store_bound;
-        let mut pause = FIRST_PAUSE;
-        let mut ambiguous = None;
-        let answer = loop {
-            // Half of what is left, so that there is time to ask again, on another connection.
-            let left = until.saturating_duration_since(Instant::now());
-            match self.bounded(left / 2, self.store().claim(claim)).await {
-                Ok(reply) => break Ok(reply),
-                Err(error) if ambiguous.is_none() && error.kind() == StoreErrorKind::Unavailable => break Err(error),
-                // Once an answer is missing, only a reply tells what became of that request.
-                Err(error) => {
-                    let first = ambiguous.take().unwrap_or(error);
-                    if !wait(&mut pause, until).await {
-                        break Err(first);
-                    }
-                    ambiguous = Some(first);
-                }
-            }
-        };
-        unanswered.may_hold = matches!(&answer, Err(error) if error.kind() == StoreErrorKind::Ambiguous);
-        answer.map_err(|error| {
-            counters.store_error("claim", &error);
-            Failure::Store(error)
-        })
-    }
-
-    /// Sends a completion, again and again until `until` and once more after it if there is no clear answer: the same
-    /// completion recognises itself.
-    pub(crate) async fn complete(
-        &self,
-        request: &mut Complete,
-        counters: &Counters,
-        until: Instant,
-    ) -> Result<CompleteReply, StoreError> {
-        let until = until.min(Instant::now() + LONGEST_RETRY);
-        let (mut pause, mut may_restore) = (FIRST_PAUSE, true);
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            request.restore = may_restore && !left.is_zero();
-            // What may be written again only under a live lease must not arrive after it.
-            let bound = if request.restore { left } else { self.0.settings.store_bound };
-            match self.bounded(bound, self.store().complete(request)).await {
-                Err(_) if wait(&mut pause, until).await => {}
-                // What was left was too little for an answer. Nobody need have followed: once more, in the store's own time.
-                Err(_) if request.restore => may_restore = false,
-                answer => return answer.inspect_err(|error| counters.store_error("complete", error)),
-            }
-        }
-    }
-
-    /// Sends a release, again and again until `until` if there is no clear answer.
-    pub(crate) async fn release(&self, request: &Release, counters: &Counters, until: Instant) {
-        let until = until.min(Instant::now() + LONGEST_RETRY);
-        let mut pause = FIRST_PAUSE;
-        while let Err(error) = self.try_release(request).await {
-            if !wait(&mut pause, until).await {
-                return counters.store_error("release", &error);
-            }
-        }
-    }
-
-    /// Sends a release once.
-    pub(crate) async fn try_release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
-        self.bounded(self.0.settings.store_bound, self.store().release(request)).await
-    }
-
-    /// Waits for a store's answer, but no longer than `bound`, nor than the bound on every store call.
-    pub(crate) async fn bounded<R>(
-        &self,
-        bound: Duration,
-        answer: impl Future<Output = Result<R, StoreError>>,
-    ) -> Result<R, StoreError> {
-        match tokio::time::timeout(bound.min(self.0.settings.store_bound), answer).await {
-            Ok(answer) => answer,
-            Err(elapsed) => Err(StoreError::Ambiguous(elapsed.into())),
-        }
-    }
-
     /// The keeper of this runtime's claims; their first one starts it.
-    fn keeper(&self) -> Keeper {
+    pub(crate) fn keeper(&self) -> Keeper {
         let home = keeper::home();
         let runtime = home.id();
         let (keeper, is_new) = match self.0.keepers().entry(runtime) {
@@ -288,102 +160,11 @@ impl WeakEngine {
     }
 }
 
-/// A claim without an answer, or with one that came too late. Dropped, it is released by its token alone, through the
-/// keeper.
-struct Unanswered<'a> {
-    keeper: &'a Keeper,
-    request: &'a Request,
-    claim: &'a Claim,
-    counters: &'a Counters,
-    /// Whether the claim may have won, for all that is known.
-    may_hold: bool,
-}
-
-impl Drop for Unanswered<'_> {
-    fn drop(&mut self) {
-        if !self.may_hold {
-            return;
-        }
-        let until = Instant::now() + Duration::from_millis(self.claim.lease);
-        let release = self.request.retract(self.claim.token);
-        self.keeper.send(Errand::Release(release), self.counters.clone(), until);
-    }
-}
-
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
-/// However long a lease is, a caller does not wait longer for its result to be recorded.
-const LONGEST_RETRY: Duration = Duration::from_secs(30);
-
-/// Waits before the next try, longer each time. `false`, at once, where there is no time for another try.
-async fn wait(pause: &mut Duration, until: Instant) -> bool {
-    if Instant::now() + *pause >= until {
-        return false;
-    }
-    tokio::time::sleep(*pause).await;
-    *pause = (*pause * 2).min(LONGEST_PAUSE);
-    true
-}
-
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
             .field("store", &self.0.settings.store)
             .field("policy", &self.0.settings.policy)
             .finish_non_exhaustive()
-    }
-}
-
-/// A checked call.
-#[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) operation: Operation,
-    pub(crate) fingerprint: Fingerprint,
-    pub(crate) policy: Policy,
-}
-
-impl Request {
-    /// A claim for it, under a token and a fence of its own.
-    fn claim(&self) -> Claim {
-        Claim {
-            operation: self.operation.clone(),
-            fingerprint: self.fingerprint,
-            token: Token::random(),
-            proposed: clock::proposed_fence(),
-            lease: self.policy.lease_millis(),
-            linger: self.policy.linger_millis(false),
-            on_crash: self.policy.crash(),
-            max_attempts: self.policy.attempts(),
-        }
-    }
-
-    /// The release of a claim under which nothing ran.
-    pub(crate) fn retract(&self, token: Token) -> Release {
-        self.release(token, None, GivenUp::Released)
-    }
-
-    pub(crate) fn release(&self, token: Token, fence: Option<Fence>, given_up: GivenUp) -> Release {
-        let retention = self.policy.release_millis();
-        Release { operation: self.operation.clone(), token, fence, given_up, retention }
-    }
-}
-
-/// What a claim came to, where it was not refused.
-pub(crate) enum Started {
-    /// The body may run.
-    Claimed(Box<Held>),
-    /// The result is known.
-    Known(Known),
-}
-
-fn count_takeover(request: &Request, grant: Grant, counters: &Counters) {
-    if grant.origin == Origin::Takeover {
-        counters.add_one(metrics::TAKEOVERS);
-        tracing::warn!(
-            operation = request.operation.name(),
-            attempt = grant.attempt,
-            fence = grant.fence.get(),
-            "took over from an attempt whose lease ran out; it may have had its effect"
-        );
     }
 }

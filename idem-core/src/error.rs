@@ -6,12 +6,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
+
 use crate::codec::DecodeError;
 use crate::fingerprint::FingerprintError;
 use crate::key::InvalidKey;
 use crate::metrics::Counters;
 use crate::policy::ConfigError;
-use crate::record::{Corrupt, Fence};
+use crate::record::{Corrupt, Fence, Kept};
 use crate::store::{StoreError, StoreErrorKind};
 
 /// Why a call has no result. One pointer wide, cheap to clone; holds no key, argument or result.
@@ -55,6 +57,12 @@ pub(crate) enum Failure {
     Store(#[source] StoreError),
     #[error("the store answered too late to be sure of the lease, so the body did not run")]
     TooLate,
+    #[error("the store gave no clear answer")]
+    Upkeep(#[source] StoreError),
+    #[error("the engine is shut down")]
+    ShutDown,
+    #[error("the operation ran, but its result could not be recorded: a repeat may run it again")]
+    Unrecorded(Kept),
     #[error("the operation ran before, but its result could not be kept")]
     ResultNotKept,
     #[error("the kept result cannot be decoded as this function's result type")]
@@ -87,6 +95,11 @@ pub enum ErrorKind {
     LeaseLost,
     /// The store gave no clear answer before the body: it did not run.
     Store(StoreErrorKind),
+    /// The engine was [shut down](crate::Engine::shutdown) before the body: it did not run.
+    ShutDown,
+    /// The operation ran, but its result could not be recorded, and the policy wants an error then
+    /// ([`OnUnrecorded::Fail`](crate::OnUnrecorded)). [`Error::value`] gives it.
+    Unrecorded,
     /// The operation ran, but its result could not be kept.
     ResultNotKept,
     /// The operation ran, but its kept result does not decode as the result type of today.
@@ -121,8 +134,10 @@ impl Error {
             Failure::Uncertain { .. } => ErrorKind::Uncertain,
             Failure::Exhausted { .. } => ErrorKind::Exhausted,
             Failure::LeaseLost { .. } => ErrorKind::LeaseLost,
-            Failure::Store(error) => ErrorKind::Store(error.kind()),
+            Failure::Store(error) | Failure::Upkeep(error) => ErrorKind::Store(error.kind()),
             Failure::TooLate => ErrorKind::Store(StoreErrorKind::Unavailable),
+            Failure::ShutDown => ErrorKind::ShutDown,
+            Failure::Unrecorded(_) => ErrorKind::Unrecorded,
             Failure::ResultNotKept => ErrorKind::ResultNotKept,
             Failure::Undecodable(_) => ErrorKind::Undecodable,
             Failure::Corrupt(_) => ErrorKind::Corrupt,
@@ -147,7 +162,9 @@ impl Error {
         match self.0.failure {
             Failure::InFlight { retry_after } => Some(retry_after),
             Failure::LeaseLost { retry_after } => Some(retry_after.min(Duration::from_secs(60))),
-            Failure::Store(_) | Failure::TooLate => Some(Duration::from_secs(1)),
+            Failure::Store(_) | Failure::Upkeep(_) | Failure::TooLate | Failure::ShutDown => {
+                Some(Duration::from_secs(1))
+            }
             _ => None,
         }
     }
@@ -162,10 +179,20 @@ impl Error {
         }
     }
 
+    /// The value that could not be recorded, of an [`Unrecorded`](ErrorKind::Unrecorded) error; `None` of any other, or if the
+    /// value could not have been kept as a `T` in any case.
+    #[must_use]
+    pub fn value<T: DeserializeOwned>(&self) -> Option<T> {
+        match &self.0.failure {
+            Failure::Unrecorded(Kept { codec: Some(codec), payload }) => codec.decode(payload).ok(),
+            _ => None,
+        }
+    }
+
     /// Whether the same call may succeed later, as it is.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(self.kind(), ErrorKind::InFlight | ErrorKind::LeaseLost | ErrorKind::Store(_))
+        matches!(self.kind(), ErrorKind::InFlight | ErrorKind::LeaseLost | ErrorKind::Store(_) | ErrorKind::ShutDown)
     }
 
     /// Whether the operation may have had its effect: in this call, or in an earlier one whose result cannot be given.
@@ -178,6 +205,7 @@ impl Error {
             Kind::Uncertain
                 | Kind::Exhausted
                 | Kind::LeaseLost
+                | Kind::Unrecorded
                 | Kind::ResultNotKept
                 | Kind::Undecodable
                 | Kind::Corrupt
@@ -191,8 +219,9 @@ impl Error {
             ErrorKind::InvalidKey => 400,
             ErrorKind::InFlight | ErrorKind::Uncertain | ErrorKind::LeaseLost => 409,
             ErrorKind::Mismatch | ErrorKind::Exhausted => 422,
-            ErrorKind::Store(_) => 503,
-            ErrorKind::ResultNotKept
+            ErrorKind::Store(_) | ErrorKind::ShutDown => 503,
+            ErrorKind::Unrecorded
+            | ErrorKind::ResultNotKept
             | ErrorKind::Undecodable
             | ErrorKind::Corrupt
             | ErrorKind::NoEngine
@@ -228,6 +257,8 @@ impl ErrorKind {
             Self::Exhausted => "exhausted",
             Self::LeaseLost => "lease_lost",
             Self::Store(_) => "store_error",
+            Self::ShutDown => "shut_down",
+            Self::Unrecorded => "unrecorded",
             Self::ResultNotKept => "result_not_kept",
             Self::Undecodable => "undecodable",
             Self::Corrupt => "corrupt",

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::call::Named;
 
+pub use crate::call::Ready;
+pub use crate::judge::Judge;
 pub use crate::reply::{Returns, returns};
 
 /// An annotated function: what is known of it before its first call.

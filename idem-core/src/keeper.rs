@@ -22,6 +22,7 @@ use crate::engine::{Engine, WeakEngine};
 use crate::lease::Lease;
 use crate::metrics::{self, Counters};
 use crate::store::{Complete, CompleteReply, Release, RenewReply};
+use crate::visits::Visit;
 
 /// The runtime that the keeper of this runtime's claims lives on.
 ///
@@ -89,6 +90,7 @@ struct Pending {
     errand: Errand,
     counters: Counters,
     until: Instant,
+    _visit: Visit,
 }
 
 /// More errands than this do not pile up while a store cannot be reached: the leases of the rest run out by themselves.
@@ -128,10 +130,10 @@ impl Keeper {
     }
 
     /// Sends `errand`, again and again until `until` if there is no clear answer. Needs no runtime to be called.
-    pub(crate) fn send(&self, errand: Errand, counters: Counters, until: Instant) {
+    pub(crate) fn send(&self, errand: Errand, counters: Counters, until: Instant, visit: Visit) {
         let mut duties = self.0.duties();
         if duties.errands.len() < MAX_ERRANDS {
-            duties.errands.push(Pending { errand, counters, until });
+            duties.errands.push(Pending { errand, counters, until, _visit: visit });
         }
         drop(duties);
         self.ring();
@@ -288,7 +290,7 @@ fn renew(engine: &Engine, board: &Arc<Board>, at: usize, claim: Arc<Claimed>) ->
 }
 
 async fn run(engine: Engine, pending: Pending) {
-    let Pending { errand, counters, until } = pending;
+    let Pending { errand, counters, until, _visit } = pending;
     match errand {
         Errand::Release(release) => engine.release(&release, &counters, until).await,
         Errand::Complete(mut complete) => {

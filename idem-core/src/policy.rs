@@ -262,10 +262,10 @@ impl Policy {
     }
 
     /// How long an unfinished claim is remembered: long enough for its end to be seen as a crash, and where its outcome may
-    /// become uncertain (`held`: by an error, too), for a person to see it.
-    pub(crate) fn linger_millis(&self, held: bool) -> u64 {
+    /// become uncertain, for a person to see it.
+    pub(crate) fn linger_millis(&self, may_be_uncertain: bool) -> u64 {
         let linger = self.retention_millis().max(2 * self.lease_millis());
-        if held || self.on_crash != OnCrash::Rerun { linger.max(UNCERTAIN_LINGER) } else { linger }
+        if may_be_uncertain { linger.max(UNCERTAIN_LINGER) } else { linger }
     }
 
     pub(crate) fn release_millis(&self) -> u64 {
@@ -352,7 +352,7 @@ const fn less(a: Duration, b: Duration) -> bool {
 }
 
 /// Whole milliseconds, rounded up, so that no positive duration becomes zero.
-fn millis(duration: Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 

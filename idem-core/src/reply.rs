@@ -9,7 +9,10 @@ use serde::de::DeserializeOwned;
 
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::error::Error;
+use crate::judge::{Judge, Verdict};
 use crate::outcome::{Outcome, Seen};
+use crate::record::Ending;
+use crate::store::GivenUp;
 
 /// A `Result` that an operation can return: its value can be [kept](Keepable), its error can [carry idem's](CarriesIdem).
 #[diagnostic::on_unimplemented(
@@ -18,6 +21,9 @@ use crate::outcome::{Outcome, Seen};
     note = "idem's own errors (conflict, mismatch, store down) need a place in what the function returns"
 )]
 pub trait Reply: Sized {
+    /// The function's own error.
+    #[doc(hidden)]
+    type Error;
     /// The answer that carries idem's own error.
     #[doc(hidden)]
     fn refusal(error: Error) -> Self;
@@ -27,6 +33,12 @@ pub trait Reply: Sized {
     /// The answer that a kept value stands for.
     #[doc(hidden)]
     fn decode(codec: Codec, payload: &[u8]) -> Result<Self, DecodeError>;
+    /// The function's own error, if the answer is one.
+    #[doc(hidden)]
+    fn error(&self) -> Option<&Self::Error>;
+    /// The answer that is this error.
+    #[doc(hidden)]
+    fn of_error(error: Self::Error) -> Self;
     /// The answer, told how its call was answered.
     #[doc(hidden)]
     #[must_use]
@@ -68,43 +80,85 @@ pub trait CarriesIdem {
 /// Witnesses that an operation may return `R`. The bound stands here and nowhere else on a call's way, so that a type that
 /// does not meet it is reported once.
 #[must_use]
-pub const fn returns<R: Reply>() -> Returns<R> {
-    Returns { refusal: R::refusal, encode: R::encode, decode: R::decode, with_seen: R::with_seen }
+pub const fn returns<R: Reply>() -> Returns<R, R::Error> {
+    Returns {
+        refusal: R::refusal,
+        encode: R::encode,
+        decode: R::decode,
+        error: R::error,
+        of_error: R::of_error,
+        with_seen: R::with_seen,
+        judge: Judge::new(),
+    }
 }
 
 type Encode<R> = fn(&R, Codec, usize) -> Option<Result<Vec<u8>, EncodeError>>;
 
 /// What [`Reply`] can do, as functions: see [`returns`].
-pub struct Returns<R> {
+pub struct Returns<R, E> {
     pub(crate) refusal: fn(Error) -> R,
-    pub(crate) encode: Encode<R>,
-    pub(crate) decode: fn(Codec, &[u8]) -> Result<R, DecodeError>,
+    encode: Encode<R>,
+    decode: fn(Codec, &[u8]) -> Result<R, DecodeError>,
+    error: fn(&R) -> Option<&E>,
+    of_error: fn(E) -> R,
     pub(crate) with_seen: fn(R, Seen) -> R,
+    judge: Judge<E>,
 }
 
-impl<R> Returns<R> {
+impl<R, E> Returns<R, E> {
     /// Nothing. An early `return` of it types the body's block as the function's own, with all coercions.
     #[must_use]
     pub const fn never(self) -> Option<R> {
         None
     }
+
+    /// Tells errors apart by `judge`.
+    #[must_use]
+    pub const fn judged(mut self, judge: Judge<E>) -> Self {
+        self.judge = judge;
+        self
+    }
+
+    /// Whether an outcome may be left unknown.
+    pub(crate) const fn may_hold(&self) -> bool {
+        self.judge.hold.is_some()
+    }
+
+    /// How the attempt that came to `result` ends.
+    pub(crate) fn verdict(&self, result: &R, codec: Codec, max: usize) -> Verdict {
+        match ((self.encode)(result, codec, max), (self.error)(result)) {
+            (Some(encoded), _) => Verdict::Ended(Ending::Completed, encoded),
+            (None, Some(error)) => self.judge.verdict(error, codec, max),
+            (None, None) => Verdict::GivenUp(GivenUp::Released),
+        }
+    }
+
+    /// The answer that a kept result stands for. A kept error that this function would not keep cannot be read.
+    pub(crate) fn read(&self, ending: Ending, codec: Codec, payload: &[u8]) -> Result<R, DecodeError> {
+        match ending {
+            Ending::Completed => (self.decode)(codec, payload),
+            Ending::Failed => self.judge.read(codec, payload).map(self.of_error),
+        }
+    }
 }
 
-impl<R> Clone for Returns<R> {
+impl<R, E> Clone for Returns<R, E> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R> Copy for Returns<R> {}
+impl<R, E> Copy for Returns<R, E> {}
 
-impl<R> fmt::Debug for Returns<R> {
+impl<R, E> fmt::Debug for Returns<R, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Returns")
     }
 }
 
 impl<T: Keepable, E: CarriesIdem> Reply for Result<T, E> {
+    type Error = E;
+
     fn refusal(error: Error) -> Self {
         Err(E::carry(error))
     }
@@ -115,6 +169,14 @@ impl<T: Keepable, E: CarriesIdem> Reply for Result<T, E> {
 
     fn decode(codec: Codec, payload: &[u8]) -> Result<Self, DecodeError> {
         T::decode(codec, payload).map(Ok)
+    }
+
+    fn error(&self) -> Option<&E> {
+        self.as_ref().err()
+    }
+
+    fn of_error(error: E) -> Self {
+        Err(error)
     }
 
     fn with_seen(self, seen: Seen) -> Self {

@@ -1,5 +1,9 @@
 //! How calls end when something gives way at an awkward moment: a panic, a caller that leaves, a store that panics.
 
+#[macro_use]
+#[path = "support/rest.rs"]
+mod rest;
+
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -53,6 +57,8 @@ impl Store for Shared {
         self.delay().await;
         Store::release(&self.0.memory, request).await
     }
+
+    rest_as!(memory);
 }
 
 fn engine(store: &Shared) -> Engine {

@@ -1,5 +1,9 @@
 //! When the keeper renews and releases, by a clock that only moves when nothing else does, on a store that can be troubled.
 
+#[macro_use]
+#[path = "support/rest.rs"]
+mod rest;
+
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -120,6 +124,8 @@ impl Store for Watched {
     async fn release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
         troubled(&self.0.releases, self.0.store.release(request)).await
     }
+
+    rest_as!(store);
 }
 
 impl fmt::Debug for Watched {

@@ -1,0 +1,252 @@
+//! A claim that is held by a call: asked about if its outcome is in doubt, run, then completed or given up.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::attempt::Attempt;
+use crate::claim::Claimed;
+use crate::codec::EncodeError;
+use crate::engine::Engine;
+use crate::error::{Error, Failure};
+use crate::judge::Verdict;
+use crate::keeper::{Errand, Keeper, Place};
+use crate::lease::Loss;
+use crate::metrics;
+use crate::outcome::Seen;
+use crate::policy::OnUnrecorded;
+use crate::record::{Ending, Kept};
+use crate::reply::Returns;
+use crate::store::{CompleteReply, GivenUp, Grant};
+use crate::visits::Visit;
+
+/// A claim that is held by a call.
+///
+/// Dropped before its body began, it is released: nothing can have happened. Dropped while the body runs, nothing is sent:
+/// nobody can know how far it came. Dropped after the body's end, its keeper sends what is still unanswered.
+pub(crate) struct Held {
+    engine: Engine,
+    keeper: Keeper,
+    claim: Arc<Claimed>,
+    /// Its place with the keeper, while it is to be renewed.
+    place: Option<Place>,
+    /// What its keeper is to send should it be dropped now.
+    left_to_send: Option<Errand>,
+    visit: Visit,
+}
+
+impl Held {
+    pub(crate) fn new(engine: Engine, keeper: Keeper, claim: Claimed, visit: Visit) -> Self {
+        let max_run = claim.request().policy.renewed_for();
+        let claim = Arc::new(claim);
+        let place = claim.is_protected().then(|| keeper.hold(Arc::clone(&claim), max_run));
+        let left_to_send = claim.is_protected().then(|| Errand::Release(claim.retract()));
+        Self { engine, keeper, claim, place, left_to_send, visit }
+    }
+
+    /// From here on the body may have done something.
+    pub(crate) fn begin(&mut self) {
+        self.left_to_send = None;
+    }
+
+    pub(crate) fn attempt(&self) -> Attempt {
+        Attempt::new(Arc::clone(&self.claim))
+    }
+
+    /// Whether it was won to ask for an outcome that nobody knows.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.claim.grant().origin.is_doubt()
+    }
+
+    /// Asks what became of the attempts before: a result, which is completed and given; an error of the asking, after which
+    /// the outcome is as unknown as before; or nothing, so that the body may run.
+    ///
+    /// Dropped meanwhile, the outcome is as unknown as before.
+    pub(crate) async fn ask<R, E>(
+        mut self: Box<Self>,
+        returns: Returns<R, E>,
+        ask: Pin<&mut impl Future<Output = Option<R>>>,
+    ) -> Result<Box<Self>, R> {
+        let answer = match self.run_until_lost(ask).await {
+            Ok(Some(answer)) => answer,
+            Ok(None) => return Ok(self),
+            Err(_) => return Err((returns.refusal)(self.lost())),
+        };
+        self.place = None;
+        let ending = self.verdict(returns, &answer);
+        Err(match ending {
+            Verdict::Ended(Ending::Completed, encoded) => match self.complete(Ending::Completed, encoded).await {
+                Ok(recorded) => (returns.with_seen)(answer, self.recovered(recorded)),
+                Err(error) => (returns.refusal)(error),
+            },
+            _ => {
+                self.give_up(GivenUp::Held).await;
+                answer
+            }
+        })
+    }
+
+    /// Runs `body`, then completes with its result or gives the claim up. A panic of the body passes through, and nothing
+    /// is sent: as after a crash, the lease runs out.
+    pub(crate) async fn run<R, E, F: Future<Output = R>>(
+        mut self: Box<Self>,
+        returns: Returns<R, E>,
+        body: Pin<&mut F>,
+    ) -> R {
+        self.begin();
+        let ended = self.run_until_lost(body).await;
+        self.place = None;
+        let Ok(result) = ended else {
+            return (returns.refusal)(self.lost());
+        };
+        if !self.claim.is_protected() {
+            return (returns.with_seen)(result, self.unprotected());
+        }
+        match self.verdict(returns, &result) {
+            Verdict::Ended(ending, encoded) => match self.complete(ending, encoded).await {
+                Ok(recorded) => (returns.with_seen)(result, self.executed(ending, recorded)),
+                Err(error) => (returns.refusal)(error),
+            },
+            Verdict::GivenUp(given_up) => {
+                self.give_up(given_up).await;
+                result
+            }
+        }
+    }
+
+    fn verdict<R, E>(&self, returns: Returns<R, E>, result: &R) -> Verdict {
+        returns.verdict(result, self.engine.codec(), self.claim.request().policy.max_result_bytes())
+    }
+
+    /// The future's own end, or the loss that ends it.
+    async fn run_until_lost<R, F: Future<Output = R>>(&self, future: Pin<&mut F>) -> Result<R, Loss> {
+        let _running = self.claim.counters().running();
+        let attempt = self.attempt();
+        let Some(least) = self.claim.request().policy.cancelled_by() else {
+            return Ok(attempt.scope(future).await);
+        };
+        tokio::select! {
+            biased;
+            result = attempt.scope(future) => Ok(result),
+            loss = self.claim.lease().lost(least) => Err(loss),
+        }
+    }
+
+    /// Completes with a result. Whether it is recorded; an error, if another call followed, or if the policy wants one.
+    fn complete(
+        &mut self,
+        ending: Ending,
+        encoded: Result<Vec<u8>, EncodeError>,
+    ) -> Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + '_>> {
+        Box::pin(async move {
+            if self.claim.lease().loss() == Some(Loss::Lost) {
+                return Err(self.lost());
+            }
+            let mut request = self.claim.complete(ending, self.kept(encoded));
+            let until = self.claim.lease().sure_until();
+            self.left_to_send = Some(Errand::Complete(request.clone()));
+            let reply = self.engine.complete(&mut request, self.claim.counters(), until).await;
+            self.left_to_send = None;
+            match reply {
+                Ok(CompleteReply::Completed | CompleteReply::Already) => Ok(true),
+                Ok(CompleteReply::Restored) => {
+                    self.claim.note_vanished();
+                    Ok(true)
+                }
+                Ok(CompleteReply::Absent | CompleteReply::Corrupt(_)) | Err(_) => self.unrecorded(ending, request.kept),
+                Ok(CompleteReply::Lost) => Err(self.lost()),
+            }
+        })
+    }
+
+    fn kept(&self, encoded: Result<Vec<u8>, EncodeError>) -> Kept {
+        match encoded {
+            Ok(payload) => Kept { codec: Some(self.engine.codec()), payload: payload.into() },
+            Err(error) => {
+                tracing::warn!(
+                    operation = self.claim.operation(),
+                    error = &error as &dyn std::error::Error,
+                    "the result cannot be kept; repeats will be told so"
+                );
+                Kept { codec: None, payload: Bytes::new() }
+            }
+        }
+    }
+
+    fn unrecorded(&self, ending: Ending, kept: Kept) -> Result<bool, Error> {
+        self.claim.counters().add_one(metrics::UNRECORDED);
+        tracing::error!(
+            operation = self.claim.operation(),
+            fence = self.claim.grant().fence.get(),
+            "the operation ran, but its result could not be recorded: a repeat may run it again"
+        );
+        // The body's own error says as much as one of ours.
+        if ending == Ending::Completed && self.claim.request().policy.unrecorded() == OnUnrecorded::Fail {
+            return Err(Error::refusing(self.claim.request().operation.shared_name(), Failure::Unrecorded(kept)));
+        }
+        Ok(false)
+    }
+
+    fn executed(&self, ending: Ending, recorded: bool) -> Seen {
+        self.claim.counters().call(match ending {
+            Ending::Completed => "executed",
+            Ending::Failed => "failed",
+        });
+        self.seen(false, recorded)
+    }
+
+    fn recovered(&self, recorded: bool) -> Seen {
+        self.claim.counters().call("recovered");
+        self.seen(true, recorded)
+    }
+
+    fn unprotected(&self) -> Seen {
+        self.claim.counters().call("unprotected");
+        self.seen(false, false)
+    }
+
+    fn seen(&self, replayed: bool, recorded: bool) -> Seen {
+        let Grant { fence, attempt, .. } = *self.claim.grant();
+        let vanished = self.claim.lease().has_vanished();
+        Seen { replayed, recorded, vanished, attempt, fence, age: Duration::ZERO }
+    }
+
+    fn lost(&self) -> Error {
+        self.claim.lose();
+        let failure = Failure::LeaseLost { retry_after: self.claim.lease().length() };
+        Error::refusing(self.claim.request().operation.shared_name(), failure)
+    }
+
+    /// Gives the claim up after an error of the body: at once if the store answers, else through the keeper.
+    fn give_up(&mut self, given_up: GivenUp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async move {
+            let request = self.claim.release(given_up);
+            self.left_to_send = Some(Errand::Release(request.clone()));
+            if self.engine.try_release(&request).await.is_ok() {
+                self.left_to_send = None;
+            }
+            let counters = self.claim.counters();
+            if given_up == GivenUp::Held {
+                counters.add_one(metrics::UNCERTAIN);
+                tracing::error!(
+                    operation = self.claim.operation(),
+                    fence = self.claim.grant().fence.get(),
+                    "the outcome is unknown: nothing runs under this key until it is settled"
+                );
+            }
+            counters.call(if given_up == GivenUp::Held { "held" } else { "failed" });
+        })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(errand) = self.left_to_send.take() {
+            let until = self.claim.lease().sure_until();
+            self.keeper.send(errand, self.claim.counters().clone(), until, self.visit.clone());
+        }
+    }
+}
