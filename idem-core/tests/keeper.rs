@@ -1,23 +1,19 @@
 //! When the keeper renews and releases, by a clock that only moves when nothing else does, on a store that can be troubled.
 
-#[macro_use]
-#[path = "support/rest.rs"]
-mod rest;
+#[path = "support/watched.rs"]
+mod watched;
 
-use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use idem_core::metrics::LEASES_LOST;
-use idem_core::store::{
-    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Renew, RenewReply, Store, StoreError,
-};
-use idem_core::{Call, Engine, Error, Loss, MemoryStore, Outcome, Policy};
+use idem_core::{Call, Engine, Error, Loss, Outcome, Policy};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
+use watched::{Trouble, Watched, trouble};
 
 const LEASE: Duration = Duration::from_secs(3);
 const PERIOD: Duration = Duration::from_secs(1);
@@ -27,112 +23,6 @@ const SURE: Duration = Duration::from_millis(2968);
 const TOGETHER: Duration = Duration::from_millis(47);
 
 const POLICY: Policy = Policy::new().lease(LEASE).valid();
-
-/// What becomes of the next step of a kind. Where none is left, steps work.
-#[derive(Debug, Clone, Copy)]
-enum Trouble {
-    /// It is done, and answered this much later.
-    AnsweredLate(Duration),
-    /// It is done this much later, and then answered.
-    DoneLate(Duration),
-    /// It is not done, and the client is told.
-    Refused,
-    /// It is not done, and the client is not told.
-    Unheard,
-}
-
-/// A memory store that can be troubled, and remembers when it was asked to renew and to release.
-#[derive(Clone)]
-struct Watched(Arc<Inner>);
-
-struct Inner {
-    store: MemoryStore,
-    began: Instant,
-    claims: Mutex<Vec<Trouble>>,
-    renewals: Mutex<Vec<Trouble>>,
-    completions: Mutex<Vec<Trouble>>,
-    releases: Mutex<Vec<Trouble>>,
-    renewed: Mutex<Vec<Duration>>,
-}
-
-impl Watched {
-    fn new() -> Self {
-        Self(Arc::new(Inner {
-            store: MemoryStore::new(),
-            began: Instant::now(),
-            claims: Mutex::default(),
-            renewals: Mutex::default(),
-            completions: Mutex::default(),
-            releases: Mutex::default(),
-            renewed: Mutex::default(),
-        }))
-    }
-
-    fn engine(&self) -> Engine {
-        Engine::builder(self.clone())
-            .policy(POLICY)
-            .store_bound(Duration::from_secs(60))
-            .build()
-            .expect("a valid policy")
-    }
-
-    /// When renewals were asked for, after the start.
-    fn renewed(&self) -> Vec<Duration> {
-        self.0.renewed.lock().expect("no panic under it").clone()
-    }
-}
-
-fn trouble(troubles: &Mutex<Vec<Trouble>>, next: &[Trouble]) {
-    *troubles.lock().expect("no panic under it") = next.iter().rev().copied().collect();
-}
-
-async fn troubled<R>(
-    troubles: &Mutex<Vec<Trouble>>,
-    step: impl Future<Output = Result<R, StoreError>>,
-) -> Result<R, StoreError> {
-    let next = troubles.lock().expect("no panic under it").pop();
-    match next {
-        None => step.await,
-        Some(Trouble::AnsweredLate(late)) => {
-            let answer = step.await;
-            sleep(late).await;
-            answer
-        }
-        Some(Trouble::DoneLate(late)) => {
-            sleep(late).await;
-            step.await
-        }
-        Some(Trouble::Refused) => Err(StoreError::Unavailable("refused".into())),
-        Some(Trouble::Unheard) => std::future::pending().await,
-    }
-}
-
-impl Store for Watched {
-    async fn claim(&self, request: &Claim) -> Result<ClaimReply, StoreError> {
-        troubled(&self.0.claims, self.0.store.claim(request)).await
-    }
-
-    async fn renew(&self, request: &Renew) -> Result<RenewReply, StoreError> {
-        self.0.renewed.lock().expect("no panic under it").push(self.0.began.elapsed());
-        troubled(&self.0.renewals, self.0.store.renew(request)).await
-    }
-
-    async fn complete(&self, request: &Complete) -> Result<CompleteReply, StoreError> {
-        troubled(&self.0.completions, self.0.store.complete(request)).await
-    }
-
-    async fn release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
-        troubled(&self.0.releases, self.0.store.release(request)).await
-    }
-
-    rest_as!(store);
-}
-
-impl fmt::Debug for Watched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watched")
-    }
-}
 
 fn job(engine: &Engine) -> Call {
     engine.operation("job").key("k").fingerprint(&())
@@ -154,7 +44,7 @@ async fn runs_now(engine: &Engine) -> (u32, bool) {
 #[tokio::test(start_paused = true)]
 async fn a_claim_is_renewed_each_third_of_its_lease_and_no_more_after_its_end() {
     let store = Watched::new();
-    let engine = store.engine();
+    let engine = store.engine(POLICY);
     assert_eq!(busy(job(&engine), LEASE * 10).await.unwrap(), None);
     let renewed = store.renewed();
     assert!((PERIOD / 2..=PERIOD + TOGETHER).contains(&renewed[0]), "{renewed:?}");
@@ -168,7 +58,7 @@ async fn a_claim_is_renewed_each_third_of_its_lease_and_no_more_after_its_end() 
 #[tokio::test(start_paused = true)]
 async fn claims_made_together_are_renewed_apart() {
     let store = Watched::new();
-    let engine = store.engine();
+    let engine = store.engine(POLICY);
     let calls =
         (0..300).map(|number: u32| busy(engine.operation("job").key(&number).fingerprint(&()), PERIOD * 11 / 10));
     assert!(join_all(calls).await.into_iter().all(|loss| loss.unwrap().is_none()));
@@ -183,7 +73,7 @@ async fn claims_made_together_are_renewed_apart() {
 #[tokio::test(start_paused = true)]
 async fn a_short_lease_among_the_longest_is_renewed_in_time() {
     let store = Watched::new();
-    let engine = store.engine();
+    let engine = store.engine(POLICY);
     let longest = POLICY.lease(Policy::MAX_DURATION).retention(Policy::MAX_DURATION);
     let shortest = POLICY.lease(Policy::MIN_LEASE);
     let call = |key, policy| engine.operation("job").policy(policy).key(key).fingerprint(&());
@@ -206,7 +96,7 @@ async fn a_renewal_that_fails_is_tried_again_while_the_lease_lasts() {
         (vec![Trouble::Refused; 30], Some(Loss::Doubtful)),
     ] {
         let store = Watched::new();
-        let engine = store.engine();
+        let engine = store.engine(POLICY);
         trouble(&store.0.renewals, &troubles);
         let began = Instant::now();
         assert_eq!(busy(job(&engine), LEASE * 2).await.unwrap(), told, "{troubles:?}");
@@ -219,7 +109,7 @@ async fn a_renewal_that_fails_is_tried_again_while_the_lease_lasts() {
 #[tokio::test(start_paused = true)]
 async fn a_claim_is_renewed_for_max_run_and_then_doubtful() {
     let store = Watched::new();
-    let engine = store.engine();
+    let engine = store.engine(POLICY);
     let max_run = LEASE * 4;
     let call = engine.operation("job").policy(POLICY.max_run(max_run)).key("k").fingerprint(&());
     let began = Instant::now();
@@ -257,7 +147,7 @@ async fn a_renewal_that_meets_its_own_calls_end_is_no_loss() {
     let recorder = LeasesLost::default();
     let _guard = metrics::set_default_local_recorder(&recorder);
     let store = Watched::new();
-    let engine = store.engine();
+    let engine = store.engine(POLICY);
     for ends in [Ok(()), Err(())] {
         trouble(&store.0.renewals, &[Trouble::DoneLate(PERIOD / 2)]);
         let call = engine.operation("job").key(&ends.is_ok()).fingerprint(&());
@@ -279,7 +169,7 @@ async fn a_claim_that_was_answered_late_is_released_before_it_is_made_anew() {
         let store = Watched::new();
         trouble(&store.0.claims, &[Trouble::AnsweredLate(late)]);
         trouble(&store.0.releases, &[Trouble::DoneLate(LEASE / 10)]);
-        assert_eq!(runs_now(&store.engine()).await, (2, false), "{late:?}");
+        assert_eq!(runs_now(&store.engine(POLICY)).await, (2, false), "{late:?}");
     }
 }
 
@@ -287,7 +177,7 @@ async fn a_claim_that_was_answered_late_is_released_before_it_is_made_anew() {
 #[tokio::test(start_paused = true)]
 async fn a_call_dropped_while_it_gives_up_a_late_claim_frees_its_key() {
     let store = Watched::new();
-    let engine = store.engine();
+    let engine = store.engine(POLICY);
     trouble(&store.0.claims, &[Trouble::AnsweredLate(LEASE * 8 / 10)]);
     trouble(&store.0.releases, &[Trouble::Unheard]);
     timeout(LEASE * 9 / 10, runs_now(&engine)).await.expect_err("its release is not heard");
@@ -299,7 +189,7 @@ async fn a_call_dropped_while_it_gives_up_a_late_claim_frees_its_key() {
 #[tokio::test(start_paused = true)]
 async fn a_call_dropped_before_its_body_is_released_again_and_again_until_the_store_answers() {
     let store = Watched::new();
-    let engine = store.engine();
+    let engine = store.engine(POLICY);
     trouble(&store.0.claims, &[Trouble::AnsweredLate(LEASE)]);
     trouble(&store.0.releases, &[Trouble::Refused; 3]);
     timeout(PERIOD, runs_now(&engine)).await.expect_err("no answer yet");
@@ -312,7 +202,7 @@ async fn a_call_dropped_before_its_body_is_released_again_and_again_until_the_st
 async fn a_completion_at_the_very_end_of_a_lease_is_recorded_by_a_store_that_answers() {
     for left in [0, 1, 4, 20, 100].map(Duration::from_millis) {
         let store = Watched::new();
-        let engine = store.engine();
+        let engine = store.engine(POLICY);
         let slow = Duration::from_millis(30);
         for step in [Trouble::AnsweredLate(slow), Trouble::DoneLate(slow)] {
             trouble(&store.0.completions, &[step; 9]);
@@ -331,7 +221,7 @@ async fn a_completion_at_the_very_end_of_a_lease_is_recorded_by_a_store_that_ans
 #[tokio::test(start_paused = true)]
 async fn a_keeper_ends_with_its_engine() {
     let tasks = || Handle::current().metrics().num_alive_tasks();
-    let engine = Watched::new().engine();
+    let engine = Watched::new().engine(POLICY);
     assert_eq!(tasks(), 0, "an engine without a claim has none");
     let other = engine.clone();
     tokio::join!(busy(job(&engine), LEASE), busy(engine.operation("other").key("k").fingerprint(&()), LEASE))
