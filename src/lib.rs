@@ -4,12 +4,12 @@
 pub use idem_core::conformance;
 pub use idem_core::{
     AlreadyInstalled, Argument, Attempt, Call, CarriesIdem, Codec, ConfigError, DecodeError, DecodeReason, EncodeError,
-    Engine, EngineBuilder, Error, ErrorKind, Fence, Fingerprint, FingerprintError, IdempotencyKey, InvalidKey,
-    Keepable, Key, KeyWriter, Loss, MemoryStore, Named, OnLoss, Operation, Outcome, Policy, Reply, Seen,
-    StoreErrorKind, install, metrics, with_engine,
+    Engine, EngineBuilder, Error, ErrorKind, Fence, FieldsWriter, Fingerprint, FingerprintBuilder, FingerprintError,
+    IdempotencyKey, InvalidKey, Keepable, Key, KeyWriter, Loss, MemoryStore, Named, OnLoss, Operation, Outcome, Policy,
+    Reply, Seen, StoreErrorKind, install, metrics, with_engine,
 };
 #[cfg(feature = "macros")]
-pub use idem_macros::idempotent;
+pub use idem_macros::{IdempotencyKey, idempotent};
 #[cfg(feature = "redis")]
 pub use idem_redis::{BuildError, RedisCause, RedisStore, RedisStoreBuilder};
 

@@ -11,9 +11,9 @@ use serde::Serialize;
 use crate::attempt::Attempt;
 use crate::engine::{Engine, Request, Started};
 use crate::error::{Error, Failure};
-use crate::fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};
+use crate::fingerprint::{Argument, Fingerprint, FingerprintBuilder, FingerprintError};
 use crate::install;
-use crate::key::{IdempotencyKey, InvalidKey, Key};
+use crate::key::{IdempotencyKey, InvalidKey, Key, KeyOnly};
 use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::reply::{Reply, Returns, returns};
@@ -55,9 +55,17 @@ impl Named {
 
     /// Names the intent: the same `key` on every repeat, another one for every other intent.
     ///
-    /// An absent or blank key is refused when the call is made, with [`InvalidKey`](crate::ErrorKind::InvalidKey).
+    /// An absent or blank key is refused when the call is made, with [`InvalidKey`](crate::ErrorKind::InvalidKey). What a
+    /// key of a type of its own says [beyond its text](IdempotencyKey::fingerprint) is compared.
     pub fn key<K: IdempotencyKey + ?Sized>(self, key: &K) -> Call {
-        Call { named: self, key: Key::of(key), scope: None, arguments: Arguments::Listed(FingerprintBuilder::new()) }
+        let arguments = Arguments::Listed(key.fingerprint(FingerprintBuilder::new()));
+        Call { named: self, key: Key::of(key), scope: None, arguments }
+    }
+
+    /// [`key`](Self::key), but for what it says beyond its text.
+    #[doc(hidden)]
+    pub fn key_only<K: IdempotencyKey + ?Sized>(self, key: &K) -> Call {
+        self.key(&KeyOnly(key))
     }
 }
 
@@ -77,24 +85,6 @@ enum Arguments {
     Given(Result<Fingerprint, FingerprintError>),
 }
 
-/// An argument that can be part of the fingerprint: anything serde can write.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be part of the fingerprint",
-    label = "this argument is no `serde::Serialize`",
-    note = "an argument that is no part of the intent (a client, a pool, a context) is left out with `skip(…)`; one that is needs `#[derive(serde::Serialize)]`"
-)]
-pub trait Argument {
-    #[doc(hidden)]
-    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + ?Sized> Argument for T {
-    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder {
-        arguments.arg(self)
-    }
-}
-
 impl Call {
     /// Puts the key under `scope` (a tenant): equal keys of different scopes are different intents.
     pub fn scope<K: IdempotencyKey + ?Sized>(mut self, scope: &K) -> Self {
@@ -102,8 +92,9 @@ impl Call {
         self
     }
 
-    /// Binds the key to `arguments`: a repeat with others is refused with [`Mismatch`](crate::ErrorKind::Mismatch). Without this no
-    /// mismatch is ever seen.
+    /// Binds the key to `arguments`: a repeat with others is refused with [`Mismatch`](crate::ErrorKind::Mismatch). They
+    /// replace what the key itself says [beyond its text](IdempotencyKey::fingerprint), which for a text or a number is
+    /// nothing: without this no mismatch is then ever seen.
     pub fn fingerprint<T: Serialize + ?Sized>(mut self, arguments: &T) -> Self {
         self.arguments = Arguments::Given(Fingerprint::of(arguments));
         self

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::call::Named;
 
+pub use crate::key::KeyOnly;
 pub use crate::reply::{Returns, returns};
 
 /// An annotated function: what is known of it before its first call.

@@ -36,11 +36,11 @@ pub mod store;
 
 pub use attempt::Attempt;
 pub use builder::EngineBuilder;
-pub use call::{Argument, Call, Named};
+pub use call::{Call, Named};
 pub use codec::{Codec, DecodeError, DecodeReason, EncodeError};
 pub use engine::Engine;
 pub use error::{Error, ErrorKind};
-pub use fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};
+pub use fingerprint::{Argument, FieldsWriter, Fingerprint, FingerprintBuilder, FingerprintError};
 pub use install::{AlreadyInstalled, install, with_engine};
 pub use key::{IdempotencyKey, InvalidKey, Key, KeyWriter};
 pub use lease::Loss;
