@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::attempt::Attempt;
 use crate::engine::{Engine, Request, Started};
 use crate::error::{Error, Failure};
+use crate::expansion::Site;
 use crate::fingerprint::{Argument, Fingerprint, FingerprintBuilder, FingerprintError};
 use crate::install;
 use crate::key::{IdempotencyKey, InvalidKey, Key, KeyOnly};
@@ -23,6 +24,7 @@ use crate::reply::{Reply, Returns, returns};
 #[must_use = "an operation does nothing until a call of it runs"]
 pub struct Named {
     name: Cow<'static, str>,
+    site: Option<&'static Site>,
     engine: Option<Engine>,
     policy: Option<Policy>,
     retention: Option<Duration>,
@@ -31,7 +33,12 @@ pub struct Named {
 
 impl Named {
     pub(crate) fn new(name: Cow<'static, str>, engine: Option<Engine>) -> Self {
-        Self { name, engine, policy: None, retention: None, lease: None }
+        Self { name, site: None, engine, policy: None, retention: None, lease: None }
+    }
+
+    /// The operation of an annotated function.
+    pub(crate) fn of_site(site: &'static Site) -> Self {
+        Self { site: Some(site), ..Self::new(site.name(), None) }
     }
 
     /// Single values that win over the policy.
@@ -108,12 +115,6 @@ impl Call {
             given @ Arguments::Given(_) => given,
         };
         self
-    }
-
-    /// Leaves all arguments out of the fingerprint.
-    #[doc(hidden)]
-    pub fn no_args(self) -> Self {
-        self.fingerprint(&())
     }
 
     /// Runs `body` unless its result is known, and keeps the result.
@@ -195,6 +196,9 @@ impl Call {
             Some(engine) => engine,
             None => install::current().ok_or(Failure::NoEngine)?,
         };
+        if let Some(site) = self.named.site {
+            engine.names().check(site).map_err(Failure::Name)?;
+        }
         let mut policy = self.named.policy.unwrap_or_else(|| engine.policy());
         policy = self.named.retention.map_or(policy, |retention| policy.retention(retention));
         policy = self.named.lease.map_or(policy, |lease| policy.lease(lease));

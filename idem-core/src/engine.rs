@@ -21,6 +21,7 @@ use crate::keeper::{self, Errand, Keeper};
 use crate::lease::Lease;
 use crate::memory::MemoryStore;
 use crate::metrics::{self, Counters};
+use crate::names::Names;
 use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::record::{Fence, Origin, Token};
@@ -44,6 +45,7 @@ pub struct Engine(Arc<Inner>);
 
 struct Inner {
     settings: Settings,
+    names: Names,
     keepers: Mutex<HashMap<runtime::Id, Keeper>>,
 }
 
@@ -66,7 +68,7 @@ impl Engine {
     }
 
     pub(crate) fn built(settings: Settings) -> Self {
-        Self(Arc::new(Inner { settings, keepers: Mutex::default() }))
+        Self(Arc::new(Inner { settings, names: Names::new(), keepers: Mutex::default() }))
     }
 
     /// A call of the operation `name`, without the attribute. The name is part of the identity: keep it stable.
@@ -76,6 +78,10 @@ impl Engine {
 
     pub(crate) fn policy(&self) -> Policy {
         self.0.settings.policy
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.0.names
     }
 
     pub(crate) fn codec(&self) -> Codec {

@@ -26,6 +26,7 @@ mod key;
 mod lease;
 mod memory;
 pub mod metrics;
+mod names;
 mod operation;
 mod outcome;
 mod policy;
