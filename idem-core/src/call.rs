@@ -11,11 +11,12 @@ use serde::Serialize;
 use crate::attempt::Attempt;
 use crate::engine::Engine;
 use crate::error::{Error, Failure};
-use crate::fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};
+use crate::expansion::Site;
+use crate::fingerprint::{Argument, Fingerprint, FingerprintBuilder, FingerprintError};
 use crate::install;
 use crate::judge::KeepableError;
 use crate::judged::{Judged, Recovering};
-use crate::key::{IdempotencyKey, InvalidKey, Key};
+use crate::key::{IdempotencyKey, InvalidKey, Key, KeyOnly};
 use crate::operation::Operation;
 use crate::policy::{ConfigError, Policy};
 use crate::reply::{Reply, Returns, returns};
@@ -28,6 +29,7 @@ use crate::store::OnCrash;
 #[must_use = "an operation does nothing until a call of it runs"]
 pub struct Named {
     name: Cow<'static, str>,
+    site: Option<&'static Site>,
     engine: Option<Engine>,
     policy: Option<Policy>,
     retention: Option<Duration>,
@@ -36,7 +38,12 @@ pub struct Named {
 
 impl Named {
     pub(crate) fn new(name: Cow<'static, str>, engine: Option<Engine>) -> Self {
-        Self { name, engine, policy: None, retention: None, lease: None }
+        Self { name, site: None, engine, policy: None, retention: None, lease: None }
+    }
+
+    /// The operation of an annotated function.
+    pub(crate) fn of_site(site: &'static Site) -> Self {
+        Self { site: Some(site), ..Self::new(site.name(), None) }
     }
 
     /// Single values that win over the policy.
@@ -60,10 +67,17 @@ impl Named {
 
     /// Names the intent: the same `key` on every repeat, another one for every other intent.
     ///
-    /// An absent or blank key is refused when the call is made, with [`InvalidKey`](crate::ErrorKind::InvalidKey).
+    /// An absent or blank key is refused when the call is made, with [`InvalidKey`](crate::ErrorKind::InvalidKey). What a
+    /// key of a type of its own says [beyond its text](IdempotencyKey::fingerprint) is compared.
     pub fn key<K: IdempotencyKey + ?Sized>(self, key: &K) -> Call {
-        let arguments = Arguments::Listed(FingerprintBuilder::new());
+        let arguments = Arguments::Listed(key.fingerprint(FingerprintBuilder::new()));
         Call { named: self, key: Key::of(key), scope: None, arguments, asks: false }
+    }
+
+    /// [`key`](Self::key), but for what it says beyond its text.
+    #[doc(hidden)]
+    pub fn key_only<K: IdempotencyKey + ?Sized>(self, key: &K) -> Call {
+        self.key(&KeyOnly(key))
     }
 }
 
@@ -85,24 +99,6 @@ enum Arguments {
     Given(Result<Fingerprint, FingerprintError>),
 }
 
-/// An argument that can be part of the fingerprint: anything serde can write.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be part of the fingerprint",
-    label = "this argument is no `serde::Serialize`",
-    note = "an argument that is no part of the intent (a client, a pool, a context) is left out with `skip(…)`; one that is needs `#[derive(serde::Serialize)]`"
-)]
-pub trait Argument {
-    #[doc(hidden)]
-    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + ?Sized> Argument for T {
-    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder {
-        arguments.arg(self)
-    }
-}
-
 impl Call {
     /// Puts the key under `scope` (a tenant): equal keys of different scopes are different intents.
     pub fn scope<K: IdempotencyKey + ?Sized>(mut self, scope: &K) -> Self {
@@ -110,8 +106,9 @@ impl Call {
         self
     }
 
-    /// Binds the key to `arguments`: a repeat with others is refused with [`Mismatch`](crate::ErrorKind::Mismatch). Without this no
-    /// mismatch is ever seen.
+    /// Binds the key to `arguments`: a repeat with others is refused with [`Mismatch`](crate::ErrorKind::Mismatch). They
+    /// replace what the key itself says [beyond its text](IdempotencyKey::fingerprint), which for a text or a number is
+    /// nothing: without this no mismatch is then ever seen.
     pub fn fingerprint<T: Serialize + ?Sized>(mut self, arguments: &T) -> Self {
         self.arguments = Arguments::Given(Fingerprint::of(arguments));
         self
@@ -125,12 +122,6 @@ impl Call {
             given @ Arguments::Given(_) => given,
         };
         self
-    }
-
-    /// Leaves all arguments out of the fingerprint.
-    #[doc(hidden)]
-    pub fn no_args(self) -> Self {
-        self.fingerprint(&())
     }
 
     /// Leaves the outcome unknown after the errors that `which` picks (a timeout): nothing runs under the key until the
@@ -251,6 +242,9 @@ impl Call {
             Some(engine) => engine,
             None => install::current().ok_or(Failure::NoEngine)?,
         };
+        if let Some(site) = self.named.site {
+            engine.names().check(site).map_err(Failure::Name)?;
+        }
         let mut policy = self.named.policy.unwrap_or_else(|| engine.policy());
         policy = self.named.retention.map_or(policy, |retention| policy.retention(retention));
         policy = self.named.lease.map_or(policy, |lease| policy.lease(lease));

@@ -14,6 +14,7 @@ use crate::call::Named;
 use crate::codec::Codec;
 use crate::keeper::{self, Keeper};
 use crate::memory::MemoryStore;
+use crate::names::Names;
 use crate::policy::Policy;
 use crate::store::{AnyStore, Store};
 use crate::visits::{Visit, Visits};
@@ -33,6 +34,7 @@ pub struct Engine(Arc<Inner>);
 
 struct Inner {
     settings: Settings,
+    names: Names,
     keepers: Mutex<HashMap<runtime::Id, Keeper>>,
     visits: Arc<Visits>,
 }
@@ -56,7 +58,8 @@ impl Engine {
     }
 
     pub(crate) fn built(settings: Settings) -> Self {
-        Self(Arc::new(Inner { settings, keepers: Mutex::default(), visits: Arc::default() }))
+        let (names, keepers, visits) = (Names::new(), Mutex::default(), Arc::default());
+        Self(Arc::new(Inner { settings, names, keepers, visits }))
     }
 
     /// A call of the operation `name`, without the attribute. The name is part of the identity: keep it stable.
@@ -97,6 +100,10 @@ impl Engine {
 
     pub(crate) fn policy(&self) -> Policy {
         self.0.settings.policy
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.0.names
     }
 
     pub(crate) fn codec(&self) -> Codec {

@@ -12,6 +12,7 @@ use crate::codec::DecodeError;
 use crate::fingerprint::FingerprintError;
 use crate::key::InvalidKey;
 use crate::metrics::Counters;
+use crate::names::NameError;
 use crate::policy::ConfigError;
 use crate::record::{Corrupt, Fence, Kept};
 use crate::store::{StoreError, StoreErrorKind};
@@ -73,6 +74,8 @@ pub(crate) enum Failure {
     NoEngine,
     #[error("the operation's policy is invalid")]
     Policy(#[source] ConfigError),
+    #[error(transparent)]
+    Name(NameError),
 }
 
 /// The kinds of [`Error`].
@@ -108,7 +111,7 @@ pub enum ErrorKind {
     Corrupt,
     /// No engine was found.
     NoEngine,
-    /// The operation's configuration is invalid. Nothing was sent.
+    /// The operation's configuration is invalid, or its name is another function's. Nothing was sent.
     Config,
 }
 
@@ -142,7 +145,7 @@ impl Error {
             Failure::Undecodable(_) => ErrorKind::Undecodable,
             Failure::Corrupt(_) => ErrorKind::Corrupt,
             Failure::NoEngine => ErrorKind::NoEngine,
-            Failure::Policy(_) => ErrorKind::Config,
+            Failure::Policy(_) | Failure::Name(_) => ErrorKind::Config,
         }
     }
 

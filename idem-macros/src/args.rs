@@ -62,7 +62,7 @@ pub(crate) struct Given<T> {
 }
 
 /// Fills `slot` with what follows `keyword`, unless an earlier argument did.
-fn set<T: Value>(slot: &mut Option<Given<T>>, keyword: Ident, input: ParseStream<'_>) -> Result<()> {
+pub(crate) fn set<T: Value>(slot: &mut Option<Given<T>>, keyword: Ident, input: ParseStream<'_>) -> Result<()> {
     if slot.is_some() {
         return Err(Error::new(keyword.span(), format!("`{keyword}` is given twice")));
     }
@@ -72,7 +72,7 @@ fn set<T: Value>(slot: &mut Option<Given<T>>, keyword: Ident, input: ParseStream
 }
 
 /// How the tokens after a keyword read.
-trait Value: Sized {
+pub(crate) trait Value: Sized {
     fn parse_value(input: ParseStream<'_>) -> Result<Self>;
 }
 
@@ -87,6 +87,13 @@ impl Value for Path {
     fn parse_value(input: ParseStream<'_>) -> Result<Self> {
         input.parse::<Token![=]>()?;
         input.call(Path::parse_mod_style)
+    }
+}
+
+impl Value for LitStr {
+    fn parse_value(input: ParseStream<'_>) -> Result<Self> {
+        input.parse::<Token![=]>()?;
+        input.parse()
     }
 }
 

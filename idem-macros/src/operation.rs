@@ -23,6 +23,8 @@ pub(crate) struct Operation {
     pub(crate) engine: Option<Expr>,
     pub(crate) key: Expr,
     pub(crate) scope: Option<Expr>,
+    /// Whether a key that is `self` counts with all it says.
+    pub(crate) compares_self: bool,
     pub(crate) arguments: Vec<Argument>,
     pub(crate) returns: Type,
     pub(crate) function: Function,
@@ -40,6 +42,8 @@ pub(crate) struct Argument {
     pub(crate) binding: Binding,
     /// Part of the fingerprint.
     pub(crate) is_intent: bool,
+    /// Itself the key or an element of it, and as such part of the fingerprint: what it says beyond the key.
+    pub(crate) is_key: bool,
     /// Used outside of the body: by the fingerprint, the key, the scope or the engine.
     pub(crate) is_used: bool,
 }
@@ -54,6 +58,12 @@ impl Operation {
 
         let has_self = function.sig.receiver().is_some();
         let mut arguments = intent(function.take_bindings(), args.skip.as_ref(), args.skip_all.as_ref(), has_self)?;
+
+        let mut compares_self = has_self && args.skip_all.is_none();
+        compares_self &= !args.skip.as_ref().is_some_and(|skip| skip.value.0.iter().any(|name| name == "self"));
+        for argument in arguments.iter_mut().filter(|argument| argument.is_intent) {
+            argument.is_key = elements(&key).any(|name| *name == argument.binding.ident);
+        }
 
         let (scope, engine) = (args.scope.map(|scope| scope.value), args.engine.map(|engine| engine.value));
         for (what, expr) in [("key", Some(&key)), ("scope", scope.as_ref()), ("engine", engine.as_ref())] {
@@ -77,6 +87,7 @@ impl Operation {
             engine,
             key,
             scope,
+            compares_self,
             arguments,
             returns,
             function,
@@ -84,16 +95,49 @@ impl Operation {
     }
 }
 
+/// The variables that are the key, or an element of it, as a whole.
+fn elements(key: &Expr) -> Box<dyn Iterator<Item = &Ident> + '_> {
+    match key {
+        Expr::Tuple(tuple) => Box::new(tuple.elems.iter().flat_map(elements)),
+        Expr::Group(group) => elements(&group.expr),
+        Expr::Paren(paren) => elements(&paren.expr),
+        _ => Box::new(variable(key).into_iter()),
+    }
+}
+
+/// The variable that `expr` is, or borrows.
+pub(crate) fn variable(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Path(path) if path.qself.is_none() => path.path.get_ident(),
+        Expr::Reference(reference) if reference.mutability.is_none() => variable(&reference.expr),
+        Expr::Group(group) => variable(&group.expr),
+        Expr::Paren(paren) => variable(&paren.expr),
+        _ => None,
+    }
+}
+
+impl Operation {
+    /// Whether an element of the key counts with all it says, and not only with its text.
+    pub(crate) fn is_compared(&self, element: &Expr) -> bool {
+        variable(element).is_some_and(|name| match self.arguments.iter().find(|arg| arg.binding.ident == *name) {
+            Some(argument) => argument.is_key,
+            None => self.compares_self && name == "self",
+        })
+    }
+
+    /// Whether any element of the key does.
+    pub(crate) fn compares_key(&self) -> bool {
+        self.compares_self && elements(&self.key).any(|name| name == "self")
+            || self.arguments.iter().any(|arg| arg.is_key)
+    }
+}
+
 fn require_async(function: &Function) -> Result<()> {
     let sig = &function.sig;
-    if sig.asyncness.is_some() {
+    if function.is_async() {
         return Ok(());
     }
     let sentence = match &sig.output {
-        // It always expands first, and this is what it makes of an `async fn`.
-        ReturnType::Type(_, ty) if is_pinned(ty) => {
-            "`#[idempotent]` cannot be used under `#[async_trait]` yet: write the trait with a native `async fn`"
-        }
         ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => {
             "`#[idempotent]` needs an `async fn`: it waits for the store before and after the body; write `async fn`, \
              also for a trait's `-> impl Future`"
@@ -101,10 +145,6 @@ fn require_async(function: &Function) -> Result<()> {
         _ => "`#[idempotent]` needs an `async fn`: it waits for the store before and after the body; write `async fn`",
     };
     Err(Error::new(sig.fn_token.span, sentence))
-}
-
-fn is_pinned(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Pin"))
 }
 
 fn require_key(key: Option<Given<Expr>>) -> Result<Expr> {
@@ -130,7 +170,7 @@ fn name(given: Option<LitStr>, function: &Function) -> Result<Name> {
 
 /// The return type. That it is a `Result` of the right types is for the compiler to say, which knows types.
 fn returns(function: &Function) -> Result<Type> {
-    let ReturnType::Type(_, ty) = &function.sig.output else {
+    let Some(ty) = function.output() else {
         return Err(Error::new(
             function.sig.ident.span(),
             "an idempotent function returns `Result<T, E>`, so that a conflict can be told: write `-> Result<(), E>` \
@@ -148,7 +188,7 @@ fn returns(function: &Function) -> Result<Type> {
             ));
         }
     }
-    let mut ty = (**ty).clone();
+    let mut ty = ty.clone();
     infer_opaque(&mut ty);
     Ok(ty)
 }
@@ -284,7 +324,7 @@ fn intent(
     }
     let argument = |binding| {
         let is_intent = is_intent(&binding);
-        Argument { binding, is_intent, is_used: is_intent }
+        Argument { binding, is_intent, is_key: false, is_used: is_intent }
     };
     Ok(bindings.into_iter().map(argument).collect())
 }
