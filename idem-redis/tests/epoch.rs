@@ -7,7 +7,7 @@ use idem_core::conformance::Intent;
 use idem_core::metrics::STORE_EPOCHS;
 use idem_redis::RedisStore;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
-use test_support::{Monitor, RedisServer, expect_within};
+use test_support::{Command, Monitor, RedisServer, expect_within};
 
 /// A store, and what it counted. The recorder is this thread's, and so are the tasks of a test.
 struct Watcher {
@@ -126,7 +126,7 @@ async fn a_server_that_does_not_tell_is_asked_no_more_and_serves_all_the_same() 
     watcher.watches().await;
     watcher.store.inspect(&Intent::new().operation).await.expect("an answer");
     monitor.sync().expect("the monitor");
-    let names: Vec<_> = monitor.client_commands().expect("the monitor").iter().map(|command| command.name()).collect();
+    let names: Vec<_> = monitor.client_commands().expect("the monitor").iter().map(Command::name).collect();
     assert_eq!(names, ["EVALSHA"]);
     assert_eq!(watcher.counts(), []);
 }
