@@ -8,13 +8,34 @@ use proptest::prelude::*;
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     Claim(Claiming),
-    Repeat { of: usize },
-    Renew { of: usize, restore: bool },
-    Complete { of: usize, restore: bool, result: Result },
-    Release { of: usize, answered: bool, given_up: GivenUp },
-    Settle { seen: Seen, result: Option<Result> },
-    Forget { seen: Seen, force: bool },
+    Repeat {
+        of: usize,
+    },
+    Renew {
+        of: usize,
+        restore: bool,
+    },
+    Complete {
+        of: usize,
+        restore: bool,
+        result: Result,
+    },
+    Release {
+        of: usize,
+        answered: bool,
+        given_up: GivenUp,
+    },
+    Settle {
+        seen: Seen,
+        result: Option<Result>,
+    },
+    Forget {
+        seen: Seen,
+        force: bool,
+    },
     Inspect,
+    /// The latest request of an owner or a person, once more.
+    Again,
     Disturb(Disturbance),
 }
 
@@ -51,13 +72,15 @@ pub(crate) enum Disturbance {
     GoesBack { by: usize },
     LosesItsExpiry,
     CountsToTheEnd,
+    IsAround { of: usize, fence: i8, attempt: i8 },
+    IsCut { to: usize },
     IsDamaged { at: usize, byte: u8 },
     IsRelabelled { state: u8, open: bool },
     IsOverwritten { value: Vec<u8> },
 }
 
 pub(crate) fn action() -> impl Strategy<Value = Action> {
-    let of = || 0_usize..4;
+    let of = || prop_oneof![Just(0_usize), 0_usize..4];
     let given_up = prop_oneof![Just(GivenUp::Released), Just(GivenUp::Held), Just(GivenUp::Rejected)];
     prop_oneof![
         6 => claiming().prop_map(Action::Claim),
@@ -69,7 +92,8 @@ pub(crate) fn action() -> impl Strategy<Value = Action> {
         2 => (seen(), prop::option::of(result())).prop_map(|(seen, result)| Action::Settle { seen, result }),
         2 => (seen(), any::<bool>()).prop_map(|(seen, force)| Action::Forget { seen, force }),
         2 => Just(Action::Inspect),
-        14 => disturbance().prop_map(Action::Disturb),
+        3 => Just(Action::Again),
+        16 => disturbance().prop_map(Action::Disturb),
     ]
 }
 
@@ -118,6 +142,9 @@ fn disturbance() -> impl Strategy<Value = Disturbance> {
         6 => (1_usize..8).prop_map(|by| Disturbance::GoesBack { by }),
         1 => Just(Disturbance::LosesItsExpiry),
         1 => Just(Disturbance::CountsToTheEnd),
+        4 => (0_usize..3, -1_i8..=1, -1_i8..=1)
+            .prop_map(|(of, fence, attempt)| Disturbance::IsAround { of, fence, attempt }),
+        1 => (0_usize..80).prop_map(|to| Disturbance::IsCut { to }),
         2 => (at, byte).prop_map(|(at, byte)| Disturbance::IsDamaged { at, byte }),
         3 => (prop::sample::select(b"IRUCF".to_vec()), prop::bool::weighted(0.3))
             .prop_map(|(state, open)| Disturbance::IsRelabelled { state, open }),
