@@ -228,7 +228,10 @@ impl Call {
     }
 
     /// Checks what is asked for, then claims. Boxed: an annotated function's future holds a pointer for all of it.
-    fn start<R, E>(self, returns: &Returns<R, E>) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
+    pub(crate) fn start<R, E>(
+        self,
+        returns: &Returns<R, E>,
+    ) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
         let name = self.named.name.clone();
         // Checked outside the future, which need not hold what is asked for as well as what is made of it.
         match self.checked(returns.may_hold()) {
@@ -308,7 +311,7 @@ impl Started {
 /// A call whose body may run, or whose result is known; see [`Call::ask_pinned`].
 #[doc(hidden)]
 #[must_use]
-pub struct Ready(Started);
+pub struct Ready(pub(crate) Started);
 
 impl Ready {
     pub(crate) async fn run<R, E>(self, returns: Returns<R, E>, body: impl AsyncFnOnce(Attempt) -> R) -> R {

@@ -9,7 +9,6 @@ use crate::call::Named;
 use crate::names;
 
 pub use crate::call::Ready;
-pub use crate::judge::Judge;
 pub use crate::key::KeyOnly;
 pub use crate::reply::{Returns, returns};
 

@@ -217,6 +217,15 @@ impl Held {
         Error::refusing(self.claim.request().operation.shared_name(), failure)
     }
 
+    /// The error of a call whose body's task is gone.
+    pub(crate) fn cut_short(&self) -> impl FnOnce() -> Error + Send + 'static {
+        let claim = Arc::clone(&self.claim);
+        move || {
+            let failure = Failure::LeaseLost { retry_after: claim.lease().length() };
+            Error::refusing(claim.request().operation.shared_name(), failure)
+        }
+    }
+
     /// Gives the claim up after an error of the body: at once if the store answers, else through the keeper.
     fn give_up(&mut self, given_up: GivenUp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async move {

@@ -14,6 +14,7 @@ mod clock;
 mod codec;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod detach;
 mod digits;
 mod engine;
 mod error;

@@ -46,7 +46,7 @@
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Ident, Lifetime, LitInt, Path, spanned::Spanned};
+use syn::{Expr, ExprPath, Ident, Lifetime, LitInt, Path, spanned::Spanned};
 
 use crate::args::Duration;
 use crate::boxed::Boxed;
@@ -57,14 +57,20 @@ use crate::operation::{Argument, Name, Operation};
 pub(crate) fn expand(operation: &Operation) -> TokenStream {
     let function = &operation.function;
     let (attrs, vis, sig) = (&function.attrs, &function.vis, &function.sig);
+    let here = Span::mixed_site();
     let call = call(operation);
     let returns = returns(operation);
+    let ready = operation.options.recover.as_ref().map(ready);
     let body = body(operation);
-    let statements = quote_spanned! {Span::mixed_site()=>
+    let runs = if ready.is_some() { quote_spanned!(here=> ready) } else { quote_spanned!(here=> call) };
+    let run = if operation.options.detach { "run_spawned" } else { "run_pinned" };
+    let run = Ident::new(run, here);
+    let statements = quote_spanned! {here=>
         #call
         #returns
+        #ready
         #body
-        call.run_pinned(returns, body).await
+        #runs.#run(returns, body).await
     };
     let block = match &function.body {
         // The user's own braces, or what is said of the function as a whole would be said of its body.
@@ -86,7 +92,9 @@ fn call(operation: &Operation) -> TokenStream {
     let engine = operation.engine.as_ref().map(|engine| step("engine", engine));
     let key = key(operation);
     let scope = operation.scope.as_ref().map(|scope| step("scope", scope));
-    let start = quote_spanned!(here=> #site #engine #key #scope);
+    let policy = operation.options.policy.as_ref().map(|policy| quote_spanned!(here=> .policy(#policy)));
+    let fingerprint = operation.fingerprint.as_ref().map(|fingerprint| step("fingerprint", fingerprint));
+    let start = quote_spanned!(here=> #site #engine #policy #key #scope #fingerprint);
 
     let intent: Vec<&Argument> =
         operation.arguments.iter().filter(|argument| argument.is_intent && !argument.is_key).collect();
@@ -126,8 +134,8 @@ fn site(operation: &Operation) -> TokenStream {
         }
     };
     let here_type = matches!(operation.name, Name::OfFunction(_)).then(|| quote_spanned!(here=> enum Here {}));
-    let retention = operation.retention.as_ref().map(|retention| limit("retention", retention));
-    let lease = operation.lease.as_ref().map(|lease| limit("lease", lease));
+    let retention = operation.options.retention.as_ref().map(|retention| limit("retention", retention));
+    let lease = operation.options.lease.as_ref().map(|lease| limit("lease", lease));
     quote_spanned! {here=>
         {
             #here_type
@@ -204,7 +212,33 @@ fn returns(operation: &Operation) -> TokenStream {
     let there = ty.span();
     let krate = located_at(&operation.krate, there);
     let witness = quote_spanned!(there=> #krate::__private::returns::<#ty>());
-    quote_spanned!(Span::mixed_site()=> let returns = #witness;)
+    let options = &operation.options;
+    let judges = [("hold", &options.hold), ("keep", &options.keep), ("reject", &options.reject)];
+    let judges = judges.into_iter().filter_map(|(method, path)| Some(judge(method, path.as_ref()?)));
+    quote_spanned!(Span::mixed_site()=> let returns = #witness #(#judges)*;)
+}
+
+/// `.hold(PayError::is_timeout)`; that the function does not fit, or the error, is told where it is named.
+fn judge(method: &str, path: &ExprPath) -> TokenStream {
+    let there = path.span().resolved_at(Span::mixed_site());
+    let method = Ident::new(method, there);
+    quote_spanned!(there=> .#method(#path))
+}
+
+/// `let ready = …;`: the call, once it is known what became of the attempts before. What is asked borrows the arguments,
+/// and is done with them before the body moves them.
+fn ready(recover: &Expr) -> TokenStream {
+    let there = recover.span().resolved_at(Span::mixed_site());
+    let asked = quote_spanned!(there=> async { (#recover).await });
+    quote_spanned! {Span::mixed_site()=>
+        let ready = {
+            let ask = ::core::pin::pin!(returns.ask(#asked));
+            match call.ask_pinned(returns, ask).await {
+                ::core::result::Result::Ok(ready) => ready,
+                ::core::result::Result::Err(answer) => return answer,
+            }
+        };
+    }
 }
 
 /// `path` with every token at `span`, each still meaning what it did (`$crate` is known by its span).
@@ -242,7 +276,11 @@ fn body(operation: &Operation) -> TokenStream {
     let there = span.resolved_at(here);
     let statements = braced(statements, there);
     let future = quote_spanned!(there=> async move #statements);
-    quote_spanned!(here=> let body = ::core::pin::pin!(#future);)
+    if operation.options.detach {
+        quote_spanned!(here=> let body = #future;)
+    } else {
+        quote_spanned!(here=> let body = ::core::pin::pin!(#future);)
+    }
 }
 
 /// `let mut order = order;`: moves an argument whole, and has it drop where it would have dropped without us.

@@ -9,6 +9,7 @@ mod derive;
 mod expand;
 mod function;
 mod operation;
+mod options;
 #[cfg(test)]
 mod tests;
 mod words;
