@@ -72,6 +72,11 @@ impl Held {
     ) -> Result<Box<Self>, R> {
         let answer = match self.run_until_lost(ask).await {
             Ok(Some(answer)) => answer,
+            // Another one may have asked and run meanwhile. Dropped, the outcome is as unknown as before.
+            Ok(None) if self.claim.lease().remaining().is_zero() => {
+                let operation = self.claim.request().operation.shared_name();
+                return Err((returns.refusal)(Error::refusing(operation, Failure::TooLate)));
+            }
             Ok(None) => return Ok(self),
             Err(_) => return Err((returns.refusal)(self.lost())),
         };
@@ -229,7 +234,7 @@ impl Held {
     /// Gives the claim up after an error of the body: at once if the store answers, else through the keeper.
     fn give_up(&mut self, given_up: GivenUp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async move {
-            let request = self.claim.release(given_up);
+            let request = self.claim.give_up(given_up);
             self.left_to_send = Some(Errand::Release(request.clone()));
             if self.engine.try_release(&request).await.is_ok() {
                 self.left_to_send = None;
