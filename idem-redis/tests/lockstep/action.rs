@@ -69,14 +69,31 @@ pub(crate) enum Seen {
 pub(crate) enum Disturbance {
     LeaseEnds,
     Vanishes,
-    GoesBack { by: usize },
+    GoesBack {
+        by: usize,
+    },
     LosesItsExpiry,
     CountsToTheEnd,
-    IsAround { of: usize, fence: i8, attempt: i8 },
-    IsCut { to: usize },
-    IsDamaged { at: usize, byte: u8 },
-    IsRelabelled { state: u8, open: bool },
-    IsOverwritten { value: Vec<u8> },
+    IsAround {
+        of: usize,
+        fence: i8,
+        attempt: i8,
+    },
+    IsCut {
+        to: usize,
+    },
+    IsDamaged {
+        at: usize,
+        byte: u8,
+    },
+    /// In another state, and perhaps bound to no arguments: so many digits of its fingerprint are blank.
+    IsRelabelled {
+        state: u8,
+        blank: Option<usize>,
+    },
+    IsOverwritten {
+        value: Vec<u8>,
+    },
 }
 
 pub(crate) fn sequence() -> impl Strategy<Value = Vec<Action>> {
@@ -147,7 +164,7 @@ fn disturbance() -> impl Strategy<Value = Disturbance> {
         2 => Just(Disturbance::Vanishes),
         6 => (1_usize..8).prop_map(|by| Disturbance::GoesBack { by }),
         2 => Just(Disturbance::LosesItsExpiry),
-        3 => Just(Disturbance::IsRelabelled { state: b'U', open: false }),
+        3 => Just(Disturbance::IsRelabelled { state: b'U', blank: None }),
         1 => Just(Disturbance::CountsToTheEnd),
         4 => (0_usize..3, -1_i8..=1, -1_i8..=1)
             .prop_map(|(of, fence, attempt)| Disturbance::IsAround { of, fence, attempt }),
@@ -165,8 +182,8 @@ fn damage() -> impl Strategy<Value = Disturbance> {
     ];
     prop_oneof![
         4 => (at, byte).prop_map(|(at, byte)| Disturbance::IsDamaged { at, byte }),
-        4 => (prop::sample::select(b"IRUCF".to_vec()), prop::bool::weighted(0.3))
-            .prop_map(|(state, open)| Disturbance::IsRelabelled { state, open }),
+        4 => (prop::sample::select(b"IRRUCF".to_vec()), prop_oneof![Just(None), (20_usize..=22).prop_map(Some)])
+            .prop_map(|(state, blank)| Disturbance::IsRelabelled { state, blank }),
         1 => (0_usize..80).prop_map(|to| Disturbance::IsCut { to }),
         1 => value.prop_map(|value| Disturbance::IsOverwritten { value }),
     ]
