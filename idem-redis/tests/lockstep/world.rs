@@ -258,7 +258,7 @@ impl<'a> World<'a> {
                 Some(place) => *place = *byte,
                 None => raw.push(*byte),
             },
-            Disturbance::IsRelabelled { state, open } => relabel(&mut raw, *state, *open),
+            Disturbance::IsRelabelled { state, blank } => relabel(&mut raw, *state, *blank),
             Disturbance::IsOverwritten { value } => raw.clone_from(value),
             Disturbance::GoesBack { .. } => unreachable!("done above"),
         }
@@ -291,14 +291,14 @@ impl<'a> World<'a> {
     }
 }
 
-/// The same record in another state, and perhaps bound to no arguments.
-fn relabel(raw: &mut [u8], state: u8, open: bool) {
+/// The same record in another state, and perhaps with no scheme and so many blank digits for a fingerprint.
+fn relabel(raw: &mut [u8], state: u8, blank: Option<usize>) {
     if let Some(letter) = raw.get_mut(1) {
         *letter = state;
     }
-    if let (true, true) = (open, raw.len() >= 40) {
+    if let (Some(blank), true) = (blank, raw.len() >= 40) {
         raw[3] = b'-';
-        raw[18..40].fill(b'-');
+        raw[40 - blank..40].fill(b'-');
     }
 }
 
