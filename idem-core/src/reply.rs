@@ -137,11 +137,6 @@ impl<R, E> Returns<R, E> {
         self
     }
 
-    /// The answer of who was asked what became of an earlier attempt, as an answer of the function's.
-    pub async fn ask<T>(self, asked: impl Future<Output = Result<Option<T>, E>>) -> Option<Result<T, E>> {
-        asked.await.transpose()
-    }
-
     /// Tells errors apart by `judge`.
     #[must_use]
     pub(crate) const fn judged(mut self, judge: Judge<E>) -> Self {
@@ -169,6 +164,13 @@ impl<R, E> Returns<R, E> {
             Ending::Completed => (self.decode)(codec, payload),
             Ending::Failed => self.judge.read(codec, payload).map(self.of_error),
         }
+    }
+}
+
+impl<T, E> Returns<Result<T, E>, E> {
+    /// The answer of who was asked what became of an earlier attempt, as an answer of the function's.
+    pub async fn ask(self, asked: impl Future<Output = Result<Option<T>, E>>) -> Option<Result<T, E>> {
+        asked.await.transpose()
     }
 }
 
