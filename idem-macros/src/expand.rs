@@ -229,10 +229,17 @@ fn judge(method: &str, path: &ExprPath) -> TokenStream {
 /// and is done with them before the body moves them.
 fn ready(recover: &Expr) -> TokenStream {
     let there = recover.span().resolved_at(Span::mixed_site());
-    let asked = quote_spanned!(there=> async { (#recover).await });
+    let recover = match recover {
+        Expr::Async(_) | Expr::Call(_) | Expr::Macro(_) | Expr::MethodCall(_) | Expr::Path(_) => {
+            recover.to_token_stream()
+        }
+        _ => quote_spanned!(there=> (#recover)),
+    };
+    // In a block of its own, so that a `?` leaves what is asked and not the call.
+    let asked = quote_spanned!(there=> async { returns.asked(async { #recover.await }.await) });
     quote_spanned! {Span::mixed_site()=>
         let ready = {
-            let ask = ::core::pin::pin!(returns.ask(#asked));
+            let ask = ::core::pin::pin!(#asked);
             match call.ask_pinned(returns, ask).await {
                 ::core::result::Result::Ok(ready) => ready,
                 ::core::result::Result::Err(answer) => return answer,
