@@ -50,7 +50,7 @@ use syn::{Expr, ExprPath, Ident, Lifetime, LitInt, Path, spanned::Spanned};
 
 use crate::args::Duration;
 use crate::boxed::Boxed;
-use crate::function::Body;
+use crate::function::{Binding, Body};
 use crate::operation::{Argument, Name, Operation};
 
 /// The annotated function, run through its operation.
@@ -292,7 +292,7 @@ fn body(operation: &Operation) -> TokenStream {
 
 /// `let mut order = order;`: moves an argument whole, and has it drop where it would have dropped without us.
 fn rebind(Argument { binding, is_used, .. }: &Argument) -> TokenStream {
-    let (attrs, mutability, ident) = (&binding.attrs, &binding.mutability, &binding.ident);
+    let Binding { attrs, expects, mutability, ident, .. } = binding;
     let here = Span::mixed_site();
     // An argument that nothing used yet must go on being reported when the body does not use it either.
     let used = is_used.then(|| quote_spanned!(here=> unused_variables,));
@@ -300,6 +300,7 @@ fn rebind(Argument { binding, is_used, .. }: &Argument) -> TokenStream {
         .then(|| quote_spanned!(here=> clippy::used_underscore_binding, clippy::no_effect_underscore_binding,));
     quote_spanned! {here=>
         #(#attrs)*
+        #(#expects)*
         #[allow(#used #underscored clippy::shadow_same)]
         let #mutability #ident = #ident;
     }
