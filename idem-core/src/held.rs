@@ -76,16 +76,13 @@ impl Held {
             Err(_) => return Err((returns.refusal)(self.lost())),
         };
         self.place = None;
-        let ending = self.verdict(returns, &answer);
-        Err(match ending {
-            Verdict::Ended(Ending::Completed, encoded) => match self.complete(Ending::Completed, encoded).await {
-                Ok(recorded) => (returns.with_seen)(answer, self.recovered(recorded)),
-                Err(error) => (returns.refusal)(error),
-            },
-            _ => {
-                self.give_up(GivenUp::Held).await;
-                answer
-            }
+        let Verdict::Ended(Ending::Completed, encoded) = self.verdict(returns, &answer) else {
+            self.give_up(GivenUp::Held).await;
+            return Err(answer);
+        };
+        Err(match self.complete(Ending::Completed, encoded).await {
+            Ok(recorded) => (returns.with_seen)(answer, self.recovered(recorded)),
+            Err(error) => (returns.refusal)(error),
         })
     }
 

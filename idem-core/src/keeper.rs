@@ -69,6 +69,8 @@ struct Duties {
     errands: Vec<Pending>,
     /// When the claims are to be looked through next; `None` while there is nothing to look for.
     looks_at: Option<Instant>,
+    /// When the store is to be asked for signs of lost records; `None` until the next claim is held.
+    watches_at: Option<Instant>,
 }
 
 /// One held claim.
@@ -121,7 +123,8 @@ impl Keeper {
         let stop_at = max_run.map(|max_run| claim.lease().began() + max_run);
         let mut duties = self.0.duties();
         let at = duties.held.insert(Duty { claim, renew_at: Some(renew_at), stop_at });
-        let sooner = duties.look_by(renew_at);
+        let watches_at = *duties.watches_at.get_or_insert_with(|| Instant::now() + WATCH_PERIOD);
+        let sooner = duties.look_by(renew_at.min(watches_at));
         drop(duties);
         if sooner {
             self.ring();
@@ -160,7 +163,7 @@ async fn keep(board: Arc<Board>, engine: WeakEngine, _on_end: OnDrop<impl FnOnce
             // Strong only while there is something to do: an engine that is gone rings the bell.
             let Some(engine) = engine.upgrade() else { return };
             let mut duties = board.duties();
-            let Due { renewals, doubtful } = duties.due(Instant::now());
+            let Due { renewals, doubtful, watch } = duties.due(Instant::now());
             let errands = match MAX_ERRANDS.saturating_sub(work.len()) {
                 0 => Vec::new(),
                 room => duties.take_errands(room),
@@ -168,6 +171,7 @@ async fn keep(board: Arc<Board>, engine: WeakEngine, _on_end: OnDrop<impl FnOnce
             let looks_at = duties.looks_at;
             drop(duties);
             work.extend(renewals.into_iter().map(|(at, claim)| Box::pin(renew(&engine, &board, at, claim)) as Work));
+            work.extend(watch.then(|| guarded(watch_store(engine.clone()))));
             work.extend(errands.into_iter().map(|pending| guarded(run(engine.clone(), pending))));
             for claim in doubtful {
                 claim.warn_of_doubt();
@@ -194,7 +198,7 @@ type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 fn guarded(work: impl Future<Output = ()> + Send + 'static) -> Work {
     Box::pin(AssertUnwindSafe(work).catch_unwind().map(|ended| {
         if ended.is_err() {
-            tracing::error!("a store panicked on an errand of a call that ended");
+            tracing::error!("a store panicked on an errand of the keeper");
         }
     }))
 }
@@ -203,6 +207,7 @@ fn guarded(work: impl Future<Output = ()> + Send + 'static) -> Work {
 struct Due {
     renewals: Vec<(usize, Arc<Claimed>)>,
     doubtful: Vec<Arc<Claimed>>,
+    watch: bool,
 }
 
 impl Duties {
@@ -231,7 +236,11 @@ impl Duties {
         if self.looks_at.is_none_or(|looks_at| looks_at > now) {
             return due;
         }
-        let mut next: Option<Instant> = None;
+        due.watch = self.watches_at.is_some_and(|watches_at| watches_at <= now);
+        if due.watch {
+            self.watches_at = None;
+        }
+        let mut next = self.watches_at;
         let mut shortest = Duration::MAX;
         for (at, duty) in &mut self.held {
             let lease = duty.claim.lease();
@@ -300,6 +309,14 @@ async fn run(engine: Engine, pending: Pending) {
             }
         }
     }
+}
+
+/// How often a store is asked for signs of lost records, while claims are held.
+const WATCH_PERIOD: Duration = Duration::from_secs(30);
+
+async fn watch_store(engine: Engine) {
+    // What cannot be asked now is asked the next time.
+    let _ = engine.bounded(engine.store_bound(), engine.store().watch()).await;
 }
 
 /// Three chances to renew within a lease.

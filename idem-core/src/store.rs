@@ -87,6 +87,17 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// [`StoreError`], if there is no clear answer.
     fn survey(&self, request: &Survey) -> impl Future<Output = Result<Page, StoreError>> + Send;
+
+    /// Looks for signs that records were lost unseen (a restart, a failover, an eviction), and counts and logs what is new
+    /// since the last look ([`STORE_EPOCHS`](crate::metrics::STORE_EPOCHS)). An engine asks for it at a slow pace while it
+    /// holds claims. By default there is nothing to look at.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`], if there is no clear answer. A store that is not told is none of these.
+    fn watch(&self) -> impl Future<Output = Result<(), StoreError>> + Send {
+        std::future::ready(Ok(()))
+    }
 }
 
 /// No clear answer from a store.
@@ -149,6 +160,7 @@ pub(crate) trait AnyStore: fmt::Debug + Send + Sync {
     fn forget<'a>(&'a self, request: &'a Forget) -> Answer<'a, ForgetReply>;
     fn inspect<'a>(&'a self, operation: &'a Operation) -> Answer<'a, InspectReply>;
     fn survey<'a>(&'a self, request: &'a Survey) -> Answer<'a, Page>;
+    fn watch(&self) -> Answer<'_, ()>;
 }
 
 impl<S: Store> AnyStore for S {
@@ -182,5 +194,9 @@ impl<S: Store> AnyStore for S {
 
     fn survey<'a>(&'a self, request: &'a Survey) -> Answer<'a, Page> {
         Box::pin(Store::survey(self, request))
+    }
+
+    fn watch(&self) -> Answer<'_, ()> {
+        Box::pin(Store::watch(self))
     }
 }

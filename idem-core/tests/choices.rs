@@ -67,7 +67,8 @@ async fn a_waiting_call_ends_as_a_conflict_at_its_limit() {
         let error = takes(job(&engine), Duration::ZERO).await.expect_err("refused");
         (error.kind(), error.retry_after().is_some(), began.elapsed())
     };
-    let (held, (kind, says_when, waited)) = tokio::join!(holder, waiter);
+    let (held, refused) = tokio::join!(holder, waiter);
+    let (kind, says_when, waited) = refused;
     held.expect("it ends");
     assert_eq!((kind, says_when), (ErrorKind::InFlight, true));
     assert!((Duration::from_secs(10)..Duration::from_millis(10_100)).contains(&waited), "{waited:?}");

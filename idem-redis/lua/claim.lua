@@ -4,9 +4,13 @@
 -- ARGV[1]  the record of this claim, were it the first: its fence is the least to hand out
 -- ARGV[2]  linger: how long an unfinished claim is remembered, in ms
 -- ARGV[3]  lease: the most that a conflict is told to wait, in ms
--- ARGV[4]  the record that the fast claim has just seen and read, which need not be checked again; '' if none
+-- ARGV[4]  what to do about an attempt whose lease ran out: 'rerun' 'refuse' 'recover'
+-- ARGV[5]  no attempt follows after this many, as digits; '' if any number may
+-- ARGV[6]  how long an unknown outcome is remembered, in ms
+-- ARGV[7]  the record that the fast claim has just seen and read, which need not be checked again; '' if none
 --
 -- Replies: {'acquired', record} {'in_flight', ms left} {'replay', record} 'mismatch' 'stale'
+--          {'uncertain', record} {'exhausted', 'crashed' or 'released'}
 --          {'corrupt', word} {'refused', the server's text}
 
 local DIGITS = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
@@ -21,17 +25,6 @@ local function successor(digits)
   end
   local digit = string.find(DIGITS, string.sub(digits, at, at), 1, true)
   return string.sub(digits, 1, at - 1) .. string.sub(DIGITS, digit + 1, digit + 1) .. string.rep('-', #digits - at)
-end
-
--- Whether a < b, byte by byte: the operator compares by the server's locale, in which `-` may not count at all.
-local function below(a, b)
-  for at = 1, #a do
-    local x, y = string.byte(a, at), string.byte(b, at)
-    if x ~= y then
-      return x < y
-    end
-  end
-  return false
 end
 
 -- The record of a claim that follows another: its fence above that one's and not below what is proposed, one attempt
@@ -51,8 +44,9 @@ local function followed_by(raw, proposed, origin)
   return string.sub(proposed, 1, 4) .. fence .. attempt .. string.sub(proposed, 19, 75) .. origin
 end
 
-local key, proposed, linger, lease, seen = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local claimed = proposed
+local key, proposed, linger, lease = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
+local on_crash, most, memory, seen = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local reply, record, life = 'acquired', proposed, linger
 
 local raw = redis.call('GET', key)
 if raw then
@@ -61,41 +55,58 @@ if raw then
     return {'corrupt', wrong}
   end
 
-  local state = string.sub(raw, 2, 2)
+  local state, origin = string.sub(raw, 2, 2), string.sub(raw, 76)
   local own = string.sub(raw, 41, 62) == string.sub(proposed, 41, 62)
-  if string.sub(raw, 19, 40) ~= string.sub(proposed, 19, 40) then
+  local bound = string.sub(raw, 4, 4) ~= '-'
+  if bound and string.sub(raw, 19, 40) ~= string.sub(proposed, 19, 40) then
     return 'mismatch'
   end
-  if state == 'C' then
+  if state == 'C' or state == 'F' then
     return {'replay', raw}
   end
-  if own then
-    if state == 'I' then
-      return {'acquired', raw}
-    end
+  if state == 'I' and own then
+    return {'acquired', raw}
+  end
+  if state == 'R' and own then
     return 'stale'
   end
-  local origin = string.sub(raw, 76)
-  if state == 'I' then
-    local left = redis.call('PTTL', key)
-    if left < 0 then
+  if state == 'U' and (own or on_crash ~= 'recover') then
+    return {'uncertain', raw}
+  end
+
+  if state == 'U' then
+    origin = 'd'
+  elseif state == 'I' then
+    local left = lease_left(key, raw)
+    if not left then
       return {'corrupt', 'no_expiry'}
     end
-    left = left - tonumber(string.sub(raw, 63, 75))
     if left > 0 then
       return {'in_flight', math.min(left, lease)}
     end
-    origin = 't'
+    if on_crash == 'recover' then
+      origin = 'd'
+    elseif on_crash == 'rerun' and origin ~= 'd' then
+      origin = 't'
+    else
+      -- A claim that was won to ask ended without an answer: nobody runs on that who would not ask.
+      reply, record, life = 'uncertain', '1U' .. string.sub(raw, 3), memory
+    end
   end
 
-  claimed = followed_by(raw, proposed, origin)
-  if not claimed then
-    return {'corrupt', 'fence_limit'}
+  if reply == 'acquired' then
+    if most ~= '' and not below(string.sub(raw, 16, 18), most) then
+      return {'exhausted', state == 'R' and 'released' or 'crashed'}
+    end
+    record = followed_by(raw, proposed, origin)
+    if not record then
+      return {'corrupt', 'fence_limit'}
+    end
   end
 end
 
-local written = redis.pcall('SET', key, claimed, 'PX', linger)
+local written = redis.pcall('SET', key, record, 'PX', life)
 if written.err then
   return {'refused', written.err}
 end
-return {'acquired', claimed}
+return {reply, record}

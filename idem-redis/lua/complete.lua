@@ -4,7 +4,7 @@
 -- ARGV[1]  the owner's token
 -- ARGV[2]  the settled record; its fence is the owner's
 -- ARGV[3]  retention: how long it answers repeats, in ms
--- ARGV[4]  '1' if an absent record may be written again, else '0'
+-- ARGV[4]  '1' if a record that is absent, or from before this claim, may be written again, else '0'
 --
 -- Replies: 'completed' 'already' 'restored' 'absent' 'lost'
 --          {'corrupt', word} {'refused', the server's text}
@@ -18,7 +18,7 @@ local own = '1I-1' .. string.sub(settled, 5, 40) .. token
 if raw == settled then
   return 'already' -- to the byte: a fence is unique only while its record is there
 end
-if raw and (string.sub(raw, 1, 62) ~= own or #raw ~= 76 or not string.find(raw, '^%d+[frst]$', 63)) then
+if raw and (string.sub(raw, 1, 62) ~= own or #raw ~= 76 or not string.find(raw, '^%d+[frstd]$', 63)) then
   local wrong = damage(raw)
   if wrong == 'unknown_version' then
     return 'lost' -- a newer release wrote it, so another claim came after this one
@@ -27,9 +27,13 @@ if raw and (string.sub(raw, 1, 62) ~= own or #raw ~= 76 or not string.find(raw, 
     return {'corrupt', wrong}
   end
 
-  if string.sub(raw, 2, 2) ~= 'I' or string.sub(raw, 5, 15) ~= string.sub(settled, 5, 15)
+  local state = string.sub(raw, 2, 2)
+  if (state ~= 'I' and state ~= 'U') or string.sub(raw, 5, 15) ~= string.sub(settled, 5, 15)
       or string.sub(raw, 41, 62) ~= token then
-    return 'lost'
+    if restore ~= '1' or not is_behind(key, raw, settled) then
+      return 'lost'
+    end
+    reply = 'restored'
   end
 elseif not raw and restore == '1' then
   reply = 'restored'

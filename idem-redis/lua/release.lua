@@ -3,11 +3,14 @@
 -- KEYS[1]  the identity's record
 -- ARGV[1]  the claim's token
 -- ARGV[2]  the claim's fence, after its body ran; '' for a claim under which nothing ran
--- ARGV[3]  how long the released record is remembered, in ms
+-- ARGV[3]  what the body's error says of its effect: 'released' 'held' 'rejected'
+-- ARGV[4]  how long the released record is remembered, in ms
+-- ARGV[5]  how long an unknown outcome is remembered, in ms
 --
--- Replies: 'released' 'unchanged' {'corrupt', word} {'refused', the server's text}
+-- Replies: 'released' 'uncertain' 'unchanged' {'corrupt', word} {'refused', the server's text}
 
-local key, token, fence, retention = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local key, token, fence, given_up, retention, memory = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local ran = fence ~= ''
 
 local raw = redis.call('GET', key)
 if not raw then
@@ -20,29 +23,41 @@ end
 if wrong then
   return {'corrupt', wrong}
 end
-if string.sub(raw, 2, 2) ~= 'I' or string.sub(raw, 41, 62) ~= token
-    or (fence ~= '' and string.sub(raw, 5, 15) ~= fence) then
+local state, origin = string.sub(raw, 2, 2), string.sub(raw, 76)
+if (state ~= 'I' and state ~= 'U') or string.sub(raw, 41, 62) ~= token
+    or (ran and string.sub(raw, 5, 15) ~= fence) then
   return 'unchanged'
 end
 
--- How the next claim is won: that an attempt was taken over is not forgotten.
-local origin = string.sub(raw, 76)
-if origin == 't' and fence ~= '' then
-  origin = 's'
-elseif origin == 'f' then
-  origin = 'r'
+-- Whether an earlier attempt may have had its effect. That is never forgotten.
+local follows_takeover = origin ~= 'f' and origin ~= 'r'
+local reply, record, life
+if (ran and given_up == 'held') or (not ran and origin == 'd') then
+  reply, record, life = 'uncertain', '1U' .. string.sub(raw, 3), memory
+else
+  local next_origin = not follows_takeover and 'r' or ran and 's' or origin
+  local bound = string.sub(raw, 4, 40)
+  if ran and given_up == 'rejected' and not follows_takeover then
+    bound = '-' .. string.sub(raw, 5, 18) .. string.rep('-', 22)
+  end
+  reply, record, life = 'released', '1R-' .. bound .. string.sub(raw, 41, 75) .. next_origin, retention
 end
 
-local written = redis.pcall('SET', key, '1R' .. string.sub(raw, 3, 75) .. origin, 'PX', retention)
-if written.err and string.find(written.err, 'OOM', 1, true) then
-  -- No memory for the record of a release. None at all frees the key as well, only the attempt starts again; but a
-  -- takeover must not be forgotten, so there the lease ends now instead.
-  if origin == 't' or origin == 's' then
-    redis.call('PEXPIRE', key, tonumber(string.sub(raw, 63, 75)))
-  else
-    redis.call('DEL', key)
-  end
-elseif written.err then
-  return {'refused', written.err}
+local written = redis.pcall('SET', key, record, 'PX', life)
+if not written.err then
+  return reply
 end
-return 'released'
+-- No memory for another record. None at all frees the key as well, only the attempts start again. Where there is more to
+-- remember, the lease ends now instead, and the next claim meets a crash: no less than what it must know. An outcome that
+-- the body left unknown is neither free nor crashed: that is refused, for the caller to send again while it may.
+if string.find(written.err, 'OOM', 1, true) and reply == 'released' then
+  if not follows_takeover then
+    redis.call('DEL', key)
+    return 'released'
+  end
+  if state == 'I' then
+    redis.call('PEXPIRE', key, tonumber(string.sub(raw, 63, 75)))
+    return origin == 'd' and 'uncertain' or 'released'
+  end
+end
+return {'refused', written.err}

@@ -18,7 +18,7 @@ use deadpool_redis::Pool;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use redis::aio::MultiplexedConnection;
-use redis::{Cmd, Value};
+use redis::{Cmd, Pipeline, Value};
 use tokio::runtime::{Handle, Id};
 use tokio::task::AbortHandle;
 
@@ -223,6 +223,23 @@ impl Lane {
             self.state.spoiled.store(true, Ordering::Relaxed);
         }
         answer
+    }
+
+    /// Sends `count` commands at once and waits for all replies, each its own.
+    pub(crate) async fn ask_all(
+        &mut self,
+        pipeline: &Pipeline,
+        count: usize,
+    ) -> Result<Vec<Result<Value, Trouble>>, Trouble> {
+        let waiting = self.state.wait();
+        let answers = self.connection.send_packed_commands(pipeline, 0, count).await;
+        waiting.end();
+        let answers = answers.map_err(|error| Trouble::asking(&error));
+        if answers.as_ref().is_err_and(Trouble::spoils_the_lane) {
+            self.state.spoiled.store(true, Ordering::Relaxed);
+        }
+        let each = |answer: Value| answer.extract_error().map_err(|error| Trouble::asking(&error));
+        Ok(answers?.into_iter().map(each).collect())
     }
 
     /// Whether the server takes `SET … NX GET`: Redis from 7.0, Valkey. Found out by the first try.

@@ -8,6 +8,7 @@ mod keyspace;
 mod lanes;
 mod scripts;
 mod store;
+mod survey;
 
 pub use error::{BuildError, RedisCause};
 pub use store::{RedisStore, RedisStoreBuilder};

@@ -1,108 +1,40 @@
-//! The scripts as typed calls: a request's fields to KEYS and ARGV, a word reply to an enum.
+//! The scripts as typed calls, a file per verb: a request's fields to KEYS and ARGV, a word reply to an enum.
 
-use std::sync::LazyLock;
-use std::time::Duration;
+mod claim;
+mod complete;
+mod forget;
+mod inspect;
+mod release;
+mod renew;
+mod settle;
 
-use bytes::Bytes;
-use idem_core::record::{Corrupt, Record};
-use idem_core::store::{
-    Claim, ClaimReply, Complete, CompleteReply, Grant, Release, ReleaseReply, Renew, RenewReply, Replay,
-};
+use idem_core::protocol::UNCERTAIN_LINGER;
+use idem_core::record::Corrupt;
 use redis::{Cmd, Value};
 
 use crate::error::{RedisCause, Trouble};
 use crate::lanes::Lane;
 
+pub(crate) use claim::claim;
+pub(crate) use complete::complete;
+pub(crate) use forget::forget;
+pub(crate) use inspect::{inspect, inspect_all};
+pub(crate) use release::release;
+pub(crate) use renew::renew;
+pub(crate) use settle::settle;
+
+/// The script of a verb that judges a record.
 macro_rules! script {
     ($verb:literal) => {
-        LazyLock::new(|| {
-            Script::new(concat!(include_str!("../lua/record.lua"), include_str!(concat!("../lua/", $verb, ".lua"))))
+        std::sync::LazyLock::new(|| {
+            $crate::scripts::Script::new(concat!(
+                include_str!("../../lua/record.lua"),
+                include_str!(concat!("../../lua/", $verb, ".lua"))
+            ))
         })
     };
 }
-
-static CLAIM: LazyLock<Script> = script!("claim");
-static RENEW: LazyLock<Script> = script!("renew");
-static COMPLETE: LazyLock<Script> = script!("complete");
-static RELEASE: LazyLock<Script> = script!("release");
-
-/// `claim.lua`: the whole truth about a claim; `first` is the record of the claim, were it the first, and `seen` the one
-/// that the fast claim met.
-pub(crate) async fn claim(
-    lane: &mut Lane,
-    key: &str,
-    request: &Claim,
-    first: &Bytes,
-    seen: &Bytes,
-) -> Result<ClaimReply, Trouble> {
-    let reply = CLAIM.call(lane, key, first.len() + seen.len(), |command| {
-        command.arg(&first[..]).arg(request.linger).arg(request.lease).arg(&seen[..]);
-    });
-    Ok(match reply.await?.parts() {
-        ("acquired" | "replay", Some(Value::BulkString(raw))) => match read(raw) {
-            Ok(record) => recognised(&record).ok_or_else(undeclared)?,
-            Err(corrupt) => ClaimReply::Corrupt(corrupt),
-        },
-        ("in_flight", Some(&Value::Int(left))) => {
-            ClaimReply::InFlight { left: Duration::from_millis(left.unsigned_abs()) }
-        }
-        ("mismatch", None) => ClaimReply::Mismatch,
-        ("stale", None) => ClaimReply::Stale,
-        other => ClaimReply::Corrupt(corrupt(other)?),
-    })
-}
-
-/// `renew.lua`.
-pub(crate) async fn renew(lane: &mut Lane, key: &str, request: &Renew) -> Result<RenewReply, Trouble> {
-    let claimed = request.record.to_bytes();
-    let reply = RENEW.call(lane, key, claimed.len(), |command| {
-        command.arg(&claimed[..]).arg(request.linger).arg(u8::from(request.restore));
-    });
-    Ok(match reply.await?.parts() {
-        ("renewed", None) => RenewReply::Renewed,
-        ("reasserted", None) => RenewReply::Reasserted,
-        ("absent", None) => RenewReply::Absent,
-        ("lost", None) => RenewReply::Lost,
-        other => RenewReply::Corrupt(corrupt(other)?),
-    })
-}
-
-/// `complete.lua`.
-pub(crate) async fn complete(lane: &mut Lane, key: &str, request: &Complete) -> Result<CompleteReply, Trouble> {
-    let settled = request.record().to_bytes();
-    let reply = COMPLETE.call(lane, key, settled.len(), |command| {
-        command
-            .arg(&request.owner.token.to_text())
-            .arg(&settled[..])
-            .arg(request.retention)
-            .arg(u8::from(request.restore));
-    });
-    Ok(match reply.await?.parts() {
-        ("completed", None) => CompleteReply::Completed,
-        ("already", None) => CompleteReply::Already,
-        ("restored", None) => CompleteReply::Restored,
-        ("absent", None) => CompleteReply::Absent,
-        ("lost", None) => CompleteReply::Lost,
-        other => CompleteReply::Corrupt(corrupt(other)?),
-    })
-}
-
-/// `release.lua`.
-pub(crate) async fn release(lane: &mut Lane, key: &str, request: &Release) -> Result<ReleaseReply, Trouble> {
-    let reply = RELEASE.call(lane, key, 0, |command| {
-        command.arg(&request.token.to_text());
-        match request.fence {
-            Some(fence) => command.arg(&fence.to_text()),
-            None => command.arg(""),
-        };
-        command.arg(request.retention);
-    });
-    Ok(match reply.await?.parts() {
-        ("released", None) => ReleaseReply::Released,
-        ("unchanged", None) => ReleaseReply::Unchanged,
-        other => ReleaseReply::Corrupt(corrupt(other)?),
-    })
-}
+use script;
 
 struct Script {
     text: &'static str,
@@ -125,7 +57,7 @@ impl Script {
         arguments: impl Fn(&mut Cmd),
     ) -> Result<WordReply, Trouble> {
         let command = |name: &str, script: &str| {
-            let mut command = Cmd::with_capacity(9, script.len() + key.len() + room + 160);
+            let mut command = Cmd::with_capacity(12, script.len() + key.len() + room + 192);
             command.arg(name).arg(script).arg(1).arg(key);
             arguments(&mut command);
             command
@@ -134,14 +66,7 @@ impl Script {
             Err(Trouble::Word("NOSCRIPT")) => lane.ask(&command("EVAL", self.text)).await,
             answer => answer,
         };
-        match answer {
-            Ok(reply @ (Value::BulkString(_) | Value::Array(_))) => {
-                Trouble::refused(&reply).map_or(Ok(WordReply(reply)), Err)
-            }
-            Ok(_) => Err(undeclared()),
-            Err(Trouble::Word("WRONGTYPE")) => Ok(WordReply::foreign_type()),
-            Err(trouble) => Err(trouble),
-        }
+        WordReply::read(answer)
     }
 }
 
@@ -149,6 +74,17 @@ impl Script {
 struct WordReply(Value);
 
 impl WordReply {
+    fn read(answer: Result<Value, Trouble>) -> Result<Self, Trouble> {
+        match answer {
+            Ok(reply @ (Value::BulkString(_) | Value::Array(_))) => {
+                Trouble::refused(&reply).map_or(Ok(Self(reply)), Err)
+            }
+            Ok(_) => Err(undeclared()),
+            Err(Trouble::Word("WRONGTYPE")) => Ok(Self::foreign_type()),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
     /// The reply to a key of another type: a script does not get to say it, the server does.
     fn foreign_type() -> Self {
         Self(Value::Array(["corrupt", FOREIGN_TYPE].map(|word| Value::BulkString(word.into())).into()))
@@ -185,13 +121,9 @@ fn corrupt(reply: (&str, Option<&Value>)) -> Result<Corrupt, Trouble> {
     }
 }
 
-fn read(raw: &[u8]) -> Result<Record, Corrupt> {
-    Record::from_bytes(&Bytes::copy_from_slice(raw))
-}
-
-/// What a record says to the claim that it was handed to: the state tells.
-fn recognised(record: &Record) -> Option<ClaimReply> {
-    Grant::of(record).map(ClaimReply::Acquired).or_else(|| Replay::of(record).map(ClaimReply::Replay))
+/// How long an unknown outcome is remembered where other records of its kind live for `life`, in milliseconds.
+fn memory(life: u64) -> u64 {
+    life.max(UNCERTAIN_LINGER)
 }
 
 fn undeclared() -> Trouble {

@@ -5,17 +5,18 @@ use std::num::NonZeroUsize;
 
 use bytes::Bytes;
 use deadpool_redis::{Config, Pool, Runtime};
-use idem_core::protocol;
 use idem_core::record::{Corrupt, Record};
 use idem_core::store::{
-    Claim, ClaimReply, Complete, CompleteReply, Release, ReleaseReply, Renew, RenewReply, Store, StoreError,
+    Claim, ClaimReply, Complete, CompleteReply, Forget, ForgetReply, InspectReply, Page, Release, ReleaseReply, Renew,
+    RenewReply, Settle, SettleReply, Store, StoreError, Survey,
 };
+use idem_core::{Operation, protocol};
 use redis::{Cmd, Value};
 
 use crate::error::{BuildError, RedisCause, Trouble};
 use crate::keyspace::Keyspace;
 use crate::lanes::{Lane, Lanes};
-use crate::scripts;
+use crate::{scripts, survey};
 
 /// Keeps records on a Redis (6.2 or later) or Valkey server.
 ///
@@ -127,6 +128,26 @@ impl Store for RedisStore {
     async fn release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
         let mut lane = self.lanes.lane().await?;
         Ok(scripts::release(&mut lane, &self.keyspace.key(&request.operation), request).await?)
+    }
+
+    async fn settle(&self, request: &Settle) -> Result<SettleReply, StoreError> {
+        let mut lane = self.lanes.lane().await?;
+        Ok(scripts::settle(&mut lane, &self.keyspace.key(&request.operation), request).await?)
+    }
+
+    async fn forget(&self, request: &Forget) -> Result<ForgetReply, StoreError> {
+        let mut lane = self.lanes.lane().await?;
+        Ok(scripts::forget(&mut lane, &self.keyspace.key(&request.operation), request).await?)
+    }
+
+    async fn inspect(&self, operation: &Operation) -> Result<InspectReply, StoreError> {
+        let mut lane = self.lanes.lane().await?;
+        Ok(scripts::inspect(&mut lane, &self.keyspace.key(operation)).await?)
+    }
+
+    async fn survey(&self, request: &Survey) -> Result<Page, StoreError> {
+        let mut lane = self.lanes.lane().await?;
+        Ok(survey::page(&mut lane, &self.keyspace, request).await?)
     }
 }
 

@@ -26,3 +26,4 @@ mod scripts;
 mod storm;
 mod support;
 mod trouble;
+mod unknown;

@@ -10,7 +10,9 @@ use crate::fingerprint::Fingerprint;
 use crate::key::Key;
 use crate::operation::Operation;
 use crate::record::{Ending, Fence, Kept, Token};
-use crate::store::{Claim, ClaimReply, Complete, GivenUp, Grant, OnCrash, Owner, Release, Renew, Store};
+use crate::store::{
+    Claim, ClaimReply, Complete, Forget, GivenUp, Grant, OnCrash, Owner, Release, Renew, Settle, Settlement, Store,
+};
 
 /// One intent, and the requests for it: for scenarios, and for tests of a store.
 #[derive(Debug, Clone)]
@@ -106,6 +108,18 @@ impl Intent {
             given_up: GivenUp::Released,
             retention: LINGER,
         }
+    }
+
+    /// The settlement of the attempt with `fence`.
+    #[must_use]
+    pub fn settle(&self, fence: Fence, settlement: Settlement) -> Settle {
+        Settle { operation: self.operation.clone(), fence, settlement, retention: LINGER }
+    }
+
+    /// The forgetting of the attempt with `fence`.
+    #[must_use]
+    pub fn forget(&self, fence: Fence, force: bool) -> Forget {
+        Forget { operation: self.operation.clone(), fence, force, retention: LINGER }
     }
 
     /// Claims, and must win.

@@ -59,7 +59,8 @@ fn follow(stored: Stored<'_>, request: &Claim) -> Result<Step<ClaimReply>, Corru
         State::Uncertain(_) => Origin::Doubt,
         State::Completed(_) | State::Failed(_) => return Err(Corrupt::Unreadable),
     };
-    if request.max_attempts.is_some_and(|most| record.attempt >= most) {
+    // Where the count of attempts stays, a greater limit would never be met.
+    if request.max_attempts.is_some_and(|most| record.attempt >= most.min(MAX_ATTEMPT)) {
         let crashed = !matches!(record.state, State::Released(_));
         return Ok(Step::unchanged(ClaimReply::Exhausted { crashed }));
     }

@@ -29,7 +29,8 @@ pub enum Settlement {
 
 impl Settlement {
     /// The settled state; `None` where the next call runs.
-    pub(crate) fn state(&self) -> Option<State> {
+    #[must_use]
+    pub fn state(&self) -> Option<State> {
         match self {
             Self::Ended(ending, kept) => Some(State::settled(*ending, kept.clone())),
             Self::RunAgain => None,
