@@ -49,6 +49,9 @@ pub(crate) struct CommandsPerCall {
 pub(crate) struct InProcess {
     pub(crate) first: f64,
     pub(crate) replay: f64,
+    /// The same with a Prometheus exporter, and a subscriber that takes the spans.
+    pub(crate) first_watched: f64,
+    pub(crate) replay_watched: f64,
 }
 
 impl Row {
@@ -94,11 +97,9 @@ impl Report {
             out,
             "(the user's key is 36 characters; \"same Redis key\": with all that idem puts around it, on both sides)"
         )?;
-        writeln!(
-            out,
-            "\nnanoseconds per call in memory: first {}, replay {}",
-            self.in_process_ns.first, self.in_process_ns.replay
-        )
+        let InProcess { first, replay, first_watched, replay_watched } = self.in_process_ns;
+        writeln!(out, "\nnanoseconds per call in memory: first {first}, replay {replay}")?;
+        writeln!(out, "with an exporter and spans:      first {first_watched}, replay {replay_watched}")
     }
 }
 

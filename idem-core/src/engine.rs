@@ -12,9 +12,12 @@ use tokio::runtime;
 use crate::builder::{EngineBuilder, Settings};
 use crate::call::Named;
 use crate::codec::Codec;
+use crate::instruments::{Instrumentation, Instruments, StoreTimes};
 use crate::keeper::{self, Keeper};
 use crate::memory::MemoryStore;
+use crate::operation::Operation;
 use crate::policy::Policy;
+use crate::shown::ShownKey;
 use crate::store::{AnyStore, Store};
 use crate::visits::{Visit, Visits};
 
@@ -35,6 +38,7 @@ struct Inner {
     settings: Settings,
     keepers: Mutex<HashMap<runtime::Id, Keeper>>,
     visits: Arc<Visits>,
+    instrumentation: Instrumentation,
 }
 
 impl Engine {
@@ -56,7 +60,8 @@ impl Engine {
     }
 
     pub(crate) fn built(settings: Settings) -> Self {
-        Self(Arc::new(Inner { settings, keepers: Mutex::default(), visits: Arc::default() }))
+        let (keepers, visits, instrumentation) = Default::default();
+        Self(Arc::new(Inner { settings, keepers, visits, instrumentation }))
     }
 
     /// A call of the operation `name`, without the attribute. The name is part of the identity: keep it stable.
@@ -105,6 +110,20 @@ impl Engine {
 
     pub(crate) fn store(&self) -> &dyn AnyStore {
         &*self.0.settings.store
+    }
+
+    pub(crate) fn instruments(&self, operation: Cow<'static, str>) -> Arc<Instruments> {
+        self.0.instrumentation.of(operation)
+    }
+
+    /// The store's times, where no operation is known.
+    pub(crate) fn store_times(&self) -> Arc<StoreTimes> {
+        self.0.instrumentation.store()
+    }
+
+    /// The identity's key as logs and traces may show it.
+    pub(crate) fn shown_key<'a>(&'a self, operation: &'a Operation) -> ShownKey<'a> {
+        self.0.settings.shown_keys.of(operation)
     }
 
     /// What the application makes of a payload that its type of today cannot read.

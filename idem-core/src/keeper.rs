@@ -19,8 +19,9 @@ use tokio::sync::Notify;
 use crate::claim::Claimed;
 use crate::clock::Instant;
 use crate::engine::{Engine, WeakEngine};
+use crate::instruments::Instruments;
 use crate::lease::Lease;
-use crate::metrics::{self, Counters};
+use crate::metrics;
 use crate::store::{Complete, CompleteReply, Release, RenewReply};
 use crate::visits::Visit;
 
@@ -90,7 +91,7 @@ pub(crate) enum Errand {
 
 struct Pending {
     errand: Errand,
-    counters: Counters,
+    instruments: Arc<Instruments>,
     until: Instant,
     _visit: Visit,
 }
@@ -133,10 +134,10 @@ impl Keeper {
     }
 
     /// Sends `errand`, again and again until `until` if there is no clear answer. Needs no runtime to be called.
-    pub(crate) fn send(&self, errand: Errand, counters: Counters, until: Instant, visit: Visit) {
+    pub(crate) fn send(&self, errand: Errand, instruments: Arc<Instruments>, until: Instant, visit: Visit) {
         let mut duties = self.0.duties();
         if duties.errands.len() < MAX_ERRANDS {
-            duties.errands.push(Pending { errand, counters, until, _visit: visit });
+            duties.errands.push(Pending { errand, instruments, until, _visit: visit });
         }
         drop(duties);
         self.ring();
@@ -299,13 +300,13 @@ fn renew(engine: &Engine, board: &Arc<Board>, at: usize, claim: Arc<Claimed>) ->
 }
 
 async fn run(engine: Engine, pending: Pending) {
-    let Pending { errand, counters, until, _visit } = pending;
+    let Pending { errand, instruments, until, _visit } = pending;
     match errand {
-        Errand::Release(release) => engine.release(&release, &counters, until).await,
+        Errand::Release(release) => engine.release(&release, &instruments, until).await,
         Errand::Complete(mut complete) => {
-            let reply = engine.complete(&mut complete, &counters, until).await;
+            let reply = engine.complete(&mut complete, &instruments, until).await;
             if !matches!(reply, Ok(CompleteReply::Completed | CompleteReply::Already | CompleteReply::Restored)) {
-                counters.add_one(metrics::UNRECORDED);
+                instruments.add_one(metrics::UNRECORDED);
             }
         }
     }
@@ -316,7 +317,8 @@ const WATCH_PERIOD: Duration = Duration::from_secs(30);
 
 async fn watch_store(engine: Engine) {
     // What cannot be asked now is asked the next time.
-    let _ = engine.bounded(engine.store_bound(), engine.store().watch()).await;
+    let times = engine.store_times();
+    let _ = engine.bounded(&times, "watch", engine.store_bound(), engine.store().watch()).await;
 }
 
 /// Three chances to renew within a lease.

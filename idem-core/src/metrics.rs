@@ -3,11 +3,7 @@
 //! They go through the facade [`metrics`](https://docs.rs/metrics), to whatever recorder the application installs. Labels
 //! are closed words and the operation's name; never a key, a scope or an error's text.
 
-use std::borrow::Cow;
-
-use metrics::{SharedString, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
-
-use crate::store::{StoreError, StoreErrorKind};
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
 /// One metric, as [`ALL`] lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +76,7 @@ metrics! {
     UNDECODABLE: Counter = "idem_undecodable_total" ["operation"] Count,
         "Repeats whose kept result does not decode as the result type of today.";
     STORE_ERRORS: Counter = "idem_store_errors_total" ["operation", "op", "kind"] Count,
-        "Store calls without a clear answer, by verb.";
+        "Requests to the store left without a clear answer, by verb, all tries included.";
     STORE_EPOCHS: Counter = "idem_store_epochs_total" ["reason"] Count,
         "Signs that a server may have lost records unseen: restart (another run id), failover (another replication id), eviction (it evicted keys).";
     STORE_SECONDS: Histogram = "idem_store_seconds" ["op"] Seconds,
@@ -122,43 +118,5 @@ pub fn describe_metrics() {
             MetricKind::Gauge => describe_gauge!(name, unit, help),
             MetricKind::Histogram => describe_histogram!(name, unit, help),
         }
-    }
-}
-
-/// The counters of one operation.
-#[derive(Clone)]
-pub(crate) struct Counters(SharedString);
-
-impl Counters {
-    pub(crate) fn of(operation: Cow<'static, str>) -> Self {
-        Self(operation.into())
-    }
-
-    pub(crate) fn call(&self, outcome: &'static str) {
-        counter!(CALLS, "operation" => self.0.clone(), "outcome" => outcome).increment(1);
-    }
-
-    pub(crate) fn add_one(&self, name: &'static str) {
-        counter!(name, "operation" => self.0.clone()).increment(1);
-    }
-
-    pub(crate) fn store_error(&self, verb: &'static str, error: &StoreError) {
-        let kind = StoreErrorKind::as_str(error.kind());
-        counter!(STORE_ERRORS, "operation" => self.0.clone(), "op" => verb, "kind" => kind).increment(1);
-    }
-
-    /// Counts a body as running until the guard is dropped, however the body ends.
-    pub(crate) fn running(&self) -> Running {
-        gauge!(IN_FLIGHT, "operation" => self.0.clone()).increment(1.0);
-        Running(self.0.clone())
-    }
-}
-
-/// See [`Counters::running`].
-pub(crate) struct Running(SharedString);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        gauge!(IN_FLIGHT, "operation" => self.0.clone()).decrement(1.0);
     }
 }
