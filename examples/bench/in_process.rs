@@ -1,5 +1,5 @@
-//! What idem costs in the process itself: on a store in memory, one call after the other, on one thread. By itself, and
-//! watched: with a Prometheus exporter and a subscriber that takes the spans.
+//! What idem costs in the process itself: on a store in memory, one call after the other, on one thread. By itself, measured
+//! by a Prometheus exporter, and traced as well.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::runtime::Runtime;
 
 use crate::effect;
-use crate::report::InProcess;
+use crate::report::{InProcess, PerCall};
 use crate::side::Failure;
 use crate::with_idem::charge;
 
@@ -22,20 +22,16 @@ pub(crate) fn measure(quick: bool) -> Result<InProcess, Failure> {
     let calls = if quick { FEW_CALLS } else { CALLS };
     let orders: Vec<String> = (0..calls as usize).map(|number| effect::key(0, 0, number)).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (mut alone, mut watched) = (Rounds::default(), Rounds::default());
+    let (mut alone, mut measured, mut traced) = (Rounds::default(), Rounds::default(), Rounds::default());
     for _ in 0..ROUNDS {
         alone.add(&runtime, &orders)?;
         let recorder = PrometheusBuilder::new().build_recorder();
         let _recording = metrics::set_default_local_recorder(&recorder);
+        measured.add(&runtime, &orders)?;
         let subscriber = tracing_subscriber::fmt().with_writer(std::io::sink).finish();
-        tracing::subscriber::with_default(subscriber, || watched.add(&runtime, &orders))?;
+        tracing::subscriber::with_default(subscriber, || traced.add(&runtime, &orders))?;
     }
-    Ok(InProcess {
-        first: least(&alone.first).round(),
-        replay: least(&alone.replay).round(),
-        first_watched: least(&watched.first).round(),
-        replay_watched: least(&watched.replay).round(),
-    })
+    Ok(InProcess { alone: alone.least(), measured: measured.least(), traced: traced.least() })
 }
 
 /// Nanoseconds per call, by round.
@@ -53,6 +49,10 @@ impl Rounds {
             self.replay.push(call_all(orders).await?);
             Ok(())
         }))
+    }
+
+    fn least(&self) -> PerCall {
+        PerCall { first: least(&self.first).round(), replay: least(&self.replay).round() }
     }
 }
 

@@ -151,7 +151,7 @@ impl Engine {
         keeper
     }
 
-    fn downgrade(&self) -> WeakEngine {
+    pub(crate) fn downgrade(&self) -> WeakEngine {
         WeakEngine(Arc::downgrade(&self.0))
     }
 }

@@ -185,6 +185,7 @@ impl Held {
             }
             Err(error) => {
                 tracing::warn!(
+                    parent: self.observed.span(),
                     operation = self.claim.operation(),
                     error = &error as &dyn std::error::Error,
                     "the result cannot be kept; repeats will be told so"
@@ -197,6 +198,7 @@ impl Held {
     fn unrecorded(&self, ending: Ending, kept: Kept) -> Result<bool, Error> {
         self.claim.instruments().add_one(metrics::UNRECORDED);
         tracing::error!(
+            parent: self.observed.span(),
             operation = self.claim.operation(),
             fence = self.claim.grant().fence.get(),
             "the operation ran, but its result could not be recorded: a repeat may run it again"
@@ -250,6 +252,7 @@ impl Held {
             if given_up == GivenUp::Held {
                 self.claim.instruments().add_one(metrics::UNCERTAIN);
                 tracing::error!(
+                    parent: self.observed.span(),
                     operation = self.claim.operation(),
                     fence = self.claim.grant().fence.get(),
                     "the outcome is unknown: nothing runs under this key until it is settled"

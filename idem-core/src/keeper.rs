@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
+use metrics::gauge;
 use slab::Slab;
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 use tokio::sync::Notify;
@@ -21,7 +22,7 @@ use crate::clock::Instant;
 use crate::engine::{Engine, WeakEngine};
 use crate::instruments::Instruments;
 use crate::lease::Lease;
-use crate::metrics;
+use crate::metrics::{KEEPER_LAG_SECONDS, UNRECORDED};
 use crate::store::{Complete, CompleteReply, Release, RenewReply};
 use crate::visits::Visit;
 
@@ -164,7 +165,7 @@ async fn keep(board: Arc<Board>, engine: WeakEngine, _on_end: OnDrop<impl FnOnce
             // Strong only while there is something to do: an engine that is gone rings the bell.
             let Some(engine) = engine.upgrade() else { return };
             let mut duties = board.duties();
-            let Due { renewals, doubtful, watch } = duties.due(Instant::now());
+            let Due { renewals, doubtful, watch, lag } = duties.due(Instant::now());
             let errands = match MAX_ERRANDS.saturating_sub(work.len()) {
                 0 => Vec::new(),
                 room => duties.take_errands(room),
@@ -174,6 +175,9 @@ async fn keep(board: Arc<Board>, engine: WeakEngine, _on_end: OnDrop<impl FnOnce
             work.extend(renewals.into_iter().map(|(at, claim)| Box::pin(renew(&engine, &board, at, claim)) as Work));
             work.extend(watch.then(|| guarded(watch_store(engine.clone()))));
             work.extend(errands.into_iter().map(|pending| guarded(run(engine.clone(), pending))));
+            if let Some(lag) = lag {
+                gauge!(KEEPER_LAG_SECONDS).set(lag);
+            }
             for claim in doubtful {
                 claim.warn_of_doubt();
             }
@@ -209,6 +213,8 @@ struct Due {
     renewals: Vec<(usize, Arc<Claimed>)>,
     doubtful: Vec<Arc<Claimed>>,
     watch: bool,
+    /// How much later than planned this look is.
+    lag: Option<Duration>,
 }
 
 impl Duties {
@@ -234,9 +240,10 @@ impl Duties {
     /// The claims to be renewed now, and those whose holders have just been told to doubt.
     fn due(&mut self, now: Instant) -> Due {
         let mut due = Due::default();
-        if self.looks_at.is_none_or(|looks_at| looks_at > now) {
+        let Some(lag) = self.looks_at.and_then(|looks_at| now.checked_duration_since(looks_at)) else {
             return due;
-        }
+        };
+        due.lag = Some(lag);
         due.watch = self.watches_at.is_some_and(|watches_at| watches_at <= now);
         if due.watch {
             self.watches_at = None;
@@ -306,7 +313,12 @@ async fn run(engine: Engine, pending: Pending) {
         Errand::Complete(mut complete) => {
             let reply = engine.complete(&mut complete, &instruments, until).await;
             if !matches!(reply, Ok(CompleteReply::Completed | CompleteReply::Already | CompleteReply::Restored)) {
-                instruments.add_one(metrics::UNRECORDED);
+                instruments.add_one(UNRECORDED);
+                tracing::error!(
+                    operation = complete.operation.name(),
+                    fence = complete.owner.fence.get(),
+                    "the operation ran, and its caller left; its result could not be recorded: a repeat may run it again"
+                );
             }
         }
     }

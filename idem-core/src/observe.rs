@@ -65,10 +65,18 @@ impl Observed {
 
     /// The end of a call that has a result of its own.
     pub(crate) fn end(&self, outcome: &'static str) {
-        if !self.has_ended.swap(true, Ordering::Relaxed) {
-            self.instruments.call(outcome);
+        if self.count_end(outcome) {
             self.span.record("outcome", outcome);
         }
+    }
+
+    /// Counts the end, unless it was counted before.
+    fn count_end(&self, outcome: &'static str) -> bool {
+        let is_first = !self.has_ended.swap(true, Ordering::Relaxed);
+        if is_first {
+            self.instruments.call(outcome);
+        }
+        is_first
     }
 
     /// The end of a call that is answered from a kept result.
@@ -76,8 +84,9 @@ impl Observed {
         let age = seen.age.as_secs_f64();
         self.instruments.add_one(metrics::DUPLICATES_SUPPRESSED);
         self.instruments.record(metrics::DUPLICATE_AGE_SECONDS, age);
-        record_all!(self.span, attempt = seen.attempt, fence = seen.fence.get(), age = age);
-        self.end("replayed");
+        let outcome = "replayed";
+        self.count_end(outcome);
+        record_all!(self.span, attempt = seen.attempt, fence = seen.fence.get(), outcome, age);
         tracing::debug!(parent: &self.span, operation = self.operation(), age, "answered from the kept result");
     }
 
