@@ -4,13 +4,13 @@
 pub use idem_core::conformance;
 pub use idem_core::{
     AlreadyInstalled, Argument, Attempt, Call, CarriesIdem, Codec, ConfigError, DecodeError, DecodeReason, EncodeError,
-    Engine, EngineBuilder, Error, ErrorKind, Fence, Fingerprint, FingerprintError, IdempotencyKey, Inspection,
-    InvalidKey, Judged, Keepable, KeepableError, Key, KeyWriter, Loss, MemoryStore, Named, OnConflict, OnCrash, OnLoss,
-    OnOutage, OnUnrecorded, Operation, Outcome, Policy, Recovering, Reply, Seen, Settling, Standing, Store,
-    StoreErrorKind, install, metrics, store, with_engine,
+    Engine, EngineBuilder, Error, ErrorKind, Fence, FieldsWriter, Fingerprint, FingerprintBuilder, FingerprintError,
+    IdempotencyKey, Inspection, InvalidKey, Judged, Keepable, KeepableError, Key, KeyWriter, Loss, MemoryStore, Named,
+    OnConflict, OnCrash, OnLoss, OnOutage, OnUnrecorded, Operation, Outcome, Policy, Recovering, Reply, Seen, Settling,
+    Standing, Store, StoreErrorKind, install, metrics, store, with_engine,
 };
 #[cfg(feature = "macros")]
-pub use idem_macros::idempotent;
+pub use idem_macros::{IdempotencyKey, idempotent};
 #[cfg(feature = "redis")]
 pub use idem_redis::{BuildError, RedisCause, RedisStore, RedisStoreBuilder};
 

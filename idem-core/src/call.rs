@@ -11,11 +11,12 @@ use serde::Serialize;
 use crate::attempt::Attempt;
 use crate::engine::Engine;
 use crate::error::{Error, Failure};
-use crate::fingerprint::{Fingerprint, FingerprintBuilder, FingerprintError};
+use crate::expansion::Site;
+use crate::fingerprint::{Argument, Fingerprint, FingerprintBuilder, FingerprintError};
 use crate::install;
 use crate::judge::KeepableError;
 use crate::judged::{Judged, Recovering};
-use crate::key::{IdempotencyKey, InvalidKey, Key};
+use crate::key::{IdempotencyKey, InvalidKey, Key, KeyOnly};
 use crate::observe::{self, Observed};
 use crate::operation::Operation;
 use crate::policy::{ConfigError, Policy};
@@ -29,6 +30,7 @@ use crate::store::OnCrash;
 #[must_use = "an operation does nothing until a call of it runs"]
 pub struct Named {
     name: Cow<'static, str>,
+    site: Option<&'static Site>,
     engine: Option<Engine>,
     policy: Option<Policy>,
     retention: Option<Duration>,
@@ -37,7 +39,12 @@ pub struct Named {
 
 impl Named {
     pub(crate) fn new(name: Cow<'static, str>, engine: Option<Engine>) -> Self {
-        Self { name, engine, policy: None, retention: None, lease: None }
+        Self { name, site: None, engine, policy: None, retention: None, lease: None }
+    }
+
+    /// The operation of an annotated function.
+    pub(crate) fn of_site(site: &'static Site) -> Self {
+        Self { site: Some(site), ..Self::new(site.name(), None) }
     }
 
     /// Single values that win over the policy.
@@ -61,10 +68,17 @@ impl Named {
 
     /// Names the intent: the same `key` on every repeat, another one for every other intent.
     ///
-    /// An absent or blank key is refused when the call is made, with [`InvalidKey`](crate::ErrorKind::InvalidKey).
+    /// An absent or blank key is refused when the call is made, with [`InvalidKey`](crate::ErrorKind::InvalidKey). What a
+    /// key of a type of its own says [beyond its text](IdempotencyKey::fingerprint) is compared.
     pub fn key<K: IdempotencyKey + ?Sized>(self, key: &K) -> Call {
-        let arguments = Arguments::Listed(FingerprintBuilder::new());
+        let arguments = Arguments::Listed(key.fingerprint(FingerprintBuilder::new()));
         Call { named: self, key: Key::of(key), scope: None, arguments, asks: false }
+    }
+
+    /// [`key`](Self::key), but for what it says beyond its text.
+    #[doc(hidden)]
+    pub fn key_only<K: IdempotencyKey + ?Sized>(self, key: &K) -> Call {
+        self.key(&KeyOnly(key))
     }
 }
 
@@ -86,24 +100,6 @@ enum Arguments {
     Given(Result<Fingerprint, FingerprintError>),
 }
 
-/// An argument that can be part of the fingerprint: anything serde can write.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be part of the fingerprint",
-    label = "this argument is no `serde::Serialize`",
-    note = "an argument that is no part of the intent (a client, a pool, a context) is left out with `skip(…)`; one that is needs `#[derive(serde::Serialize)]`"
-)]
-pub trait Argument {
-    #[doc(hidden)]
-    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + ?Sized> Argument for T {
-    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder {
-        arguments.arg(self)
-    }
-}
-
 impl Call {
     /// Puts the key under `scope` (a tenant): equal keys of different scopes are different intents.
     pub fn scope<K: IdempotencyKey + ?Sized>(mut self, scope: &K) -> Self {
@@ -111,8 +107,9 @@ impl Call {
         self
     }
 
-    /// Binds the key to `arguments`: a repeat with others is refused with [`Mismatch`](crate::ErrorKind::Mismatch). Without this no
-    /// mismatch is ever seen.
+    /// Binds the key to `arguments`: a repeat with others is refused with [`Mismatch`](crate::ErrorKind::Mismatch). They
+    /// replace what the key itself says [beyond its text](IdempotencyKey::fingerprint), which for a text or a number is
+    /// nothing: without this no mismatch is then ever seen.
     pub fn fingerprint<T: Serialize + ?Sized>(mut self, arguments: &T) -> Self {
         self.arguments = Arguments::Given(Fingerprint::of(arguments));
         self
@@ -126,12 +123,6 @@ impl Call {
             given @ Arguments::Given(_) => given,
         };
         self
-    }
-
-    /// Leaves all arguments out of the fingerprint.
-    #[doc(hidden)]
-    pub fn no_args(self) -> Self {
-        self.fingerprint(&())
     }
 
     /// Leaves the outcome unknown after the errors that `which` picks (a timeout): nothing runs under the key until the
@@ -238,7 +229,10 @@ impl Call {
     }
 
     /// Checks what is asked for, then claims. Boxed: an annotated function's future holds a pointer for all of it.
-    fn start<R, E>(self, returns: &Returns<R, E>) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
+    pub(crate) fn start<R, E>(
+        self,
+        returns: &Returns<R, E>,
+    ) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
         let name = self.named.name.clone();
         let Some(engine) = self.named.engine.clone().or_else(install::current) else {
             return Box::pin(async move { Err(observe::no_engine(name)) });
@@ -251,6 +245,9 @@ impl Call {
     }
 
     fn checked(self, engine: &Engine, may_hold: bool) -> Result<Request, Failure> {
+        if let Some(site) = self.named.site {
+            engine.names().check(site).map_err(Failure::Name)?;
+        }
         let mut policy = self.named.policy.unwrap_or_else(|| engine.policy());
         policy = self.named.retention.map_or(policy, |retention| policy.retention(retention));
         policy = self.named.lease.map_or(policy, |lease| policy.lease(lease));
@@ -314,7 +311,7 @@ impl Started {
 /// A call whose body may run, or whose result is known; see [`Call::ask_pinned`].
 #[doc(hidden)]
 #[must_use]
-pub struct Ready(Started);
+pub struct Ready(pub(crate) Started);
 
 impl Ready {
     pub(crate) async fn run<R, E>(self, returns: Returns<R, E>, body: impl AsyncFnOnce(Attempt) -> R) -> R {

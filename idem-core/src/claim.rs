@@ -124,8 +124,8 @@ impl Claimed {
     }
 
     /// The request that gives this claim up after its body ran.
-    pub(crate) fn release(&self, given_up: GivenUp) -> Release {
-        self.request.release(self.claim.token, Some(self.grant.fence), given_up)
+    pub(crate) fn give_up(&self, given_up: GivenUp) -> Release {
+        self.request.give_up(self.claim.token, &self.grant, given_up)
     }
 
     /// The request that settles this claim with `kept`.

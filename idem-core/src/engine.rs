@@ -15,6 +15,7 @@ use crate::codec::Codec;
 use crate::instruments::{Instrumentation, Instruments, StoreTimes};
 use crate::keeper::{self, Keeper};
 use crate::memory::MemoryStore;
+use crate::names::Names;
 use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::shown::ShownKey;
@@ -36,6 +37,7 @@ pub struct Engine(Arc<Inner>);
 
 struct Inner {
     settings: Settings,
+    names: Names,
     keepers: Mutex<HashMap<runtime::Id, Keeper>>,
     visits: Arc<Visits>,
     instrumentation: Instrumentation,
@@ -60,8 +62,8 @@ impl Engine {
     }
 
     pub(crate) fn built(settings: Settings) -> Self {
-        let (keepers, visits, instrumentation) = Default::default();
-        Self(Arc::new(Inner { settings, keepers, visits, instrumentation }))
+        let (names, keepers, visits) = (Names::new(), Mutex::default(), Arc::default());
+        Self(Arc::new(Inner { settings, names, keepers, visits, instrumentation: Instrumentation::default() }))
     }
 
     /// A call of the operation `name`, without the attribute. The name is part of the identity: keep it stable.
@@ -102,6 +104,10 @@ impl Engine {
 
     pub(crate) fn policy(&self) -> Policy {
         self.0.settings.policy
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.0.names
     }
 
     pub(crate) fn codec(&self) -> Codec {

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::codec::DecodeError;
 use crate::fingerprint::FingerprintError;
 use crate::key::InvalidKey;
+use crate::names::NameError;
 use crate::policy::ConfigError;
 use crate::record::{Corrupt, Fence, Kept};
 use crate::store::{StoreError, StoreErrorKind};
@@ -72,6 +73,8 @@ pub(crate) enum Failure {
     NoEngine,
     #[error("the operation's policy is invalid")]
     Policy(#[source] ConfigError),
+    #[error(transparent)]
+    Name(NameError),
 }
 
 /// The kinds of [`Error`].
@@ -107,7 +110,7 @@ pub enum ErrorKind {
     Corrupt,
     /// No engine was found.
     NoEngine,
-    /// The operation's configuration is invalid. Nothing was sent.
+    /// The operation's configuration is invalid, or its name is another function's. Nothing was sent.
     Config,
 }
 
@@ -138,7 +141,7 @@ impl Error {
             Failure::Undecodable(_) => ErrorKind::Undecodable,
             Failure::Corrupt(_) => ErrorKind::Corrupt,
             Failure::NoEngine => ErrorKind::NoEngine,
-            Failure::Policy(_) => ErrorKind::Config,
+            Failure::Policy(_) | Failure::Name(_) => ErrorKind::Config,
         }
     }
 

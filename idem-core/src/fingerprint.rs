@@ -13,8 +13,10 @@ mod tests;
 use std::fmt;
 
 use serde::Serialize;
+use serde::ser::SerializeMap;
 
 use self::canon::Canon;
+use self::serializer::Entries;
 
 /// Names the scheme in a record's header: the canonical form and the hash.
 ///
@@ -130,6 +132,28 @@ impl FingerprintBuilder {
         self
     }
 
+    /// Appends named values as one argument, which counts as a struct of these fields does.
+    ///
+    /// ```
+    /// use idem_core::{Fingerprint, FingerprintBuilder};
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Payment {
+    ///     cents: u64,
+    /// }
+    ///
+    /// let by_name = FingerprintBuilder::new().fields(|payment| payment.field("cents", &5)).finish()?;
+    /// assert_eq!(by_name, Fingerprint::of(&(Payment { cents: 5 },))?);
+    /// # Ok::<(), idem_core::FingerprintError>(())
+    /// ```
+    pub fn fields(mut self, write: impl FnOnce(FieldsWriter<'_>) -> FieldsWriter<'_>) -> Self {
+        self.args += 1;
+        let fields = write(FieldsWriter { entries: Entries::open(&mut self.canon), failed: None });
+        let failed = fields.close();
+        self.failed = self.failed.or(failed);
+        self
+    }
+
     /// Digests what was appended.
     ///
     /// # Errors
@@ -161,6 +185,64 @@ impl fmt::Debug for FingerprintBuilder {
             .field("args", &self.args)
             .field("failed", &self.failed)
             .finish_non_exhaustive()
+    }
+}
+
+/// Collects named values; see [`FingerprintBuilder::fields`].
+#[must_use = "a writer is handed back when all fields are written"]
+pub struct FieldsWriter<'a> {
+    entries: Entries<'a>,
+    failed: Option<FingerprintError>,
+}
+
+impl FieldsWriter<'_> {
+    /// Appends the field `name`. The order of fields does not count, and a `None` is the same as no field.
+    pub fn field<T: Argument + ?Sized>(self, name: &str, value: &T) -> Self {
+        value.add_field(name, self)
+    }
+
+    pub(crate) fn serialize_field<T: Serialize + ?Sized>(mut self, name: &str, value: &T) -> Self {
+        if self.failed.is_none() && self.entries.serialize_entry(name, value).is_err() {
+            self.failed = Some(FingerprintError::new::<T>());
+        }
+        self
+    }
+
+    fn close(self) -> Option<FingerprintError> {
+        let closed = self.entries.end();
+        debug_assert!(closed.is_ok(), "every name has got its value");
+        self.failed
+    }
+}
+
+/// Shows no field.
+impl fmt::Debug for FieldsWriter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FieldsWriter").field("failed", &self.failed).finish_non_exhaustive()
+    }
+}
+
+/// An argument (or a field of a derived key) that can be part of the fingerprint: anything serde can write.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of the fingerprint",
+    label = "this is no `serde::Serialize`",
+    note = "what is no part of the intent (a client, a pool, a context) is left out: an argument with `skip(…)`, a field with `#[idem(skip)]`; what is needs `#[derive(serde::Serialize)]`"
+)]
+pub trait Argument {
+    #[doc(hidden)]
+    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder;
+    #[doc(hidden)]
+    fn add_field<'a>(&self, name: &str, fields: FieldsWriter<'a>) -> FieldsWriter<'a>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + ?Sized> Argument for T {
+    fn add_to(&self, arguments: FingerprintBuilder) -> FingerprintBuilder {
+        arguments.arg(self)
+    }
+
+    fn add_field<'a>(&self, name: &str, fields: FieldsWriter<'a>) -> FieldsWriter<'a> {
+        fields.serialize_field(name, self)
     }
 }
 

@@ -75,6 +75,10 @@ impl Held {
     ) -> Result<Box<Self>, R> {
         let answer = match self.run_until_lost(ask).await {
             Ok(Some(answer)) => answer,
+            // Another one may have asked and run meanwhile. Dropped, the outcome is as unknown as before.
+            Ok(None) if self.claim.lease().remaining().is_zero() => {
+                return Err((returns.refusal)(self.observed.refuse(Failure::TooLate)));
+            }
             Ok(None) => return Ok(self),
             Err(_) => return Err((returns.refusal)(self.lost())),
         };
@@ -240,10 +244,19 @@ impl Held {
         self.observed.refuse(failure)
     }
 
+    /// The error of a call whose body's task is gone: its end was counted as the task was dropped.
+    pub(crate) fn cut_short(&self) -> impl FnOnce() -> Error + Send + 'static {
+        let claim = Arc::clone(&self.claim);
+        move || {
+            let failure = Failure::LeaseLost { retry_after: claim.lease().length() };
+            Error::new(Some(claim.request().operation.shared_name()), failure)
+        }
+    }
+
     /// Gives the claim up after an error of the body: at once if the store answers, else through the keeper.
     fn give_up(&mut self, given_up: GivenUp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async move {
-            let request = self.claim.release(given_up);
+            let request = self.claim.give_up(given_up);
             self.left_to_send = Some(Errand::Release(request.clone()));
             let sent = self.engine.try_release(&request, self.claim.instruments());
             if self.observed.inside(sent).await.is_ok() {

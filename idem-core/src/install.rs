@@ -41,6 +41,17 @@ pub async fn with_engine<F: Future>(engine: Engine, future: F) -> F::Output {
 #[error("an engine is installed already")]
 pub struct AlreadyInstalled;
 
+/// `future` with the engine of this task, for another task.
+pub(crate) fn carried<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let engine = OF_THIS_TASK.try_with(Clone::clone).ok();
+    async move {
+        match engine {
+            Some(engine) => OF_THIS_TASK.scope(engine, future).await,
+            None => future.await,
+        }
+    }
+}
+
 pub(crate) fn current() -> Option<Engine> {
     OF_THIS_TASK.try_with(Clone::clone).ok().or_else(|| INSTALLED.get().cloned())
 }

@@ -1,8 +1,6 @@
 //! What a body's own error says of its effect: whether the same call may run again, nobody knows, nothing happened, or the
 //! error is final and kept.
 
-use std::fmt;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -11,7 +9,7 @@ use crate::record::Ending;
 use crate::store::GivenUp;
 
 /// Tells the errors of an operation apart. By default the same call may run again after each.
-pub struct Judge<E> {
+pub(crate) struct Judge<E> {
     pub(crate) hold: Option<fn(&E) -> bool>,
     keep: Option<Keep<E>>,
     reject: Option<fn(&E) -> bool>,
@@ -59,20 +57,20 @@ impl<E: Serialize + DeserializeOwned> KeepableError for E {
 impl<E> Judge<E> {
     /// Every error lets the same call run again.
     #[must_use]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { hold: None, keep: None, reject: None }
     }
 
     /// After these errors nobody knows whether the effect happened.
     #[must_use]
-    pub const fn hold(mut self, which: fn(&E) -> bool) -> Self {
+    pub(crate) const fn hold(mut self, which: fn(&E) -> bool) -> Self {
         self.hold = Some(which);
         self
     }
 
     /// These errors are final.
     #[must_use]
-    pub const fn keep(mut self, which: fn(&E) -> bool) -> Self
+    pub(crate) const fn keep(mut self, which: fn(&E) -> bool) -> Self
     where
         E: KeepableError,
     {
@@ -82,7 +80,7 @@ impl<E> Judge<E> {
 
     /// These errors say that nothing happened.
     #[must_use]
-    pub const fn reject(mut self, which: fn(&E) -> bool) -> Self {
+    pub(crate) const fn reject(mut self, which: fn(&E) -> bool) -> Self {
         self.reject = Some(which);
         self
     }
@@ -107,12 +105,6 @@ impl<E> Judge<E> {
     }
 }
 
-impl<E> Default for Judge<E> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<E> Clone for Judge<E> {
     fn clone(&self) -> Self {
         *self
@@ -128,13 +120,3 @@ impl<E> Clone for Keep<E> {
 }
 
 impl<E> Copy for Keep<E> {}
-
-impl<E> fmt::Debug for Judge<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judge")
-            .field("hold", &self.hold.is_some())
-            .field("keep", &self.keep.is_some())
-            .field("reject", &self.reject.is_some())
-            .finish()
-    }
-}

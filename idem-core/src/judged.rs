@@ -1,6 +1,7 @@
 //! A call that tells its errors apart, and one that can ask what became of an earlier attempt.
 
 use std::fmt;
+use std::future::Future;
 use std::pin::pin;
 
 use crate::attempt::Attempt;
@@ -98,6 +99,22 @@ impl<E> Judged<E> {
     }
 }
 
+impl<E: 'static> Judged<E> {
+    /// Runs `body` in a task of its own, as [`Call::run_detached`] does.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Call::run_detached`].
+    pub async fn run_detached<T, F>(self, body: impl FnOnce(Attempt) -> F) -> Result<T, E>
+    where
+        T: Keepable + Send + 'static,
+        E: CarriesIdem + Send,
+        F: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        self.call.run_detached_as(returns().judged(self.judge), body).await
+    }
+}
+
 /// A call that can ask what became of an earlier attempt; made by [`Judged::recover`].
 #[must_use = "a call does nothing until it runs"]
 pub struct Recovering<E, A> {
@@ -121,7 +138,7 @@ impl<E, A> Recovering<E, A> {
         let Self { judged: Judged { call, judge }, ask } = self;
         let returns: Returns<Result<T, E>, E> = returns().judged(judge);
         let ready = {
-            let ask = pin!(async move { ask().await.transpose() });
+            let ask = pin!(returns.ask(async move { ask().await }));
             call.ask_pinned(returns, ask).await
         };
         match ready {
@@ -133,7 +150,7 @@ impl<E, A> Recovering<E, A> {
 
 impl<E> fmt::Debug for Judged<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged").field("call", &self.call).field("judge", &self.judge).finish()
+        f.debug_struct("Judged").field("call", &self.call).finish_non_exhaustive()
     }
 }
 

@@ -1,14 +1,33 @@
-//! What may be an idempotency key, and how it becomes text.
+//! What may be an idempotency key, how it becomes text, and what it says beyond that text.
+
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
+mod dates;
+#[cfg(any(feature = "ulid", feature = "uuid"))]
+mod ids;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::fingerprint::FingerprintBuilder;
+
 /// A value that names one intent: the same on every repeat, different for every other intent.
 ///
 /// Implemented for text, integers, `bool`, `char`, references and smart pointers to those, `Option` (`None` is refused
-/// when the call is made) and tuples of up to eight keys.
+/// when the call is made) and tuples of up to eight keys; by features of these names also for
+///
+/// | feature | types | text |
+/// |---|---|---|
+/// | `uuid` | `Uuid` | hyphenated, lower case |
+/// | `ulid` | `Ulid` | 26 characters |
+/// | `chrono` | `NaiveDate`, `NaiveDateTime`, `DateTime` of any zone | `2026-01-31`, `2026-01-31T23:59:59.5`, and an instant in UTC: `2026-01-31T23:59:59.5Z` |
+/// | `time` | `Date`, `PrimitiveDateTime`, `OffsetDateTime`, `UtcDateTime` | the same |
+/// | `jiff` | `civil::Date`, `civil::DateTime`, `Timestamp`, `ZonedDateTime` | the same |
+///
+/// One instant has one text, whatever its zone and whichever of the three crates it comes from.
+///
+/// `#[derive(IdempotencyKey)]`, which the facade has, implements it for structs and enums. By hand:
 ///
 /// ```
 /// use idem_core::{Key, IdempotencyKey, KeyWriter};
@@ -26,12 +45,40 @@ use std::sync::Arc;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no idempotency key",
-    label = "text, an integer, a tuple of keys, or a type that implements `IdempotencyKey`",
-    note = "a key must read the same on every repeat; format what has no stable text yourself"
+    label = "text, an integer, a tuple of keys, or a type with `#[derive(IdempotencyKey)]`",
+    note = "a key must read the same on every repeat; format what has no stable text yourself",
+    note = "UUIDs, ULIDs and dates are keys by idem's features `uuid`, `ulid`, `chrono`, `time` and `jiff`"
 )]
 pub trait IdempotencyKey {
     /// Appends the parts of this key to `key`, in order. The text of a value must never change: records are found by it.
     fn write_key(&self, key: &mut KeyWriter);
+
+    /// Appends what this value says beyond its key, so that a repeat which says something else is refused: by default
+    /// nothing, since a text or a number is nothing but its key.
+    ///
+    /// A type should append the same number of arguments whatever its value, or two of them side by side could read alike.
+    ///
+    /// ```
+    /// use idem_core::{FingerprintBuilder, IdempotencyKey, KeyWriter};
+    ///
+    /// struct Payment {
+    ///     id: String,
+    ///     cents: u64,
+    /// }
+    ///
+    /// impl IdempotencyKey for Payment {
+    ///     fn write_key(&self, key: &mut KeyWriter) {
+    ///         key.part(&self.id);
+    ///     }
+    ///
+    ///     fn fingerprint(&self, rest: FingerprintBuilder) -> FingerprintBuilder {
+    ///         rest.fields(|rest| rest.field("cents", &self.cents))
+    ///     }
+    /// }
+    /// ```
+    fn fingerprint(&self, rest: FingerprintBuilder) -> FingerprintBuilder {
+        rest
+    }
 }
 
 /// Collects the parts of a key; see [`IdempotencyKey::write_key`].
@@ -186,6 +233,10 @@ macro_rules! keys_by_what_they_point_to {
             fn write_key(&self, key: &mut KeyWriter) {
                 (**self).write_key(key);
             }
+
+            fn fingerprint(&self, rest: FingerprintBuilder) -> FingerprintBuilder {
+                (**self).fingerprint(rest)
+            }
         }
     )*};
 }
@@ -196,6 +247,10 @@ impl<T: IdempotencyKey + ToOwned + ?Sized> IdempotencyKey for Cow<'_, T> {
     fn write_key(&self, key: &mut KeyWriter) {
         (**self).write_key(key);
     }
+
+    fn fingerprint(&self, rest: FingerprintBuilder) -> FingerprintBuilder {
+        (**self).fingerprint(rest)
+    }
 }
 
 impl<T: IdempotencyKey> IdempotencyKey for Option<T> {
@@ -204,6 +259,24 @@ impl<T: IdempotencyKey> IdempotencyKey for Option<T> {
             Some(value) => value.write_key(key),
             None => key.missing(),
         }
+    }
+
+    fn fingerprint(&self, rest: FingerprintBuilder) -> FingerprintBuilder {
+        match self {
+            Some(value) => value.fingerprint(rest),
+            // Refused, so never compared.
+            None => rest,
+        }
+    }
+}
+
+/// A key of which only its text counts, and not what it says beyond that.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyOnly<'a, K: ?Sized>(pub &'a K);
+
+impl<K: IdempotencyKey + ?Sized> IdempotencyKey for KeyOnly<'_, K> {
+    fn write_key(&self, key: &mut KeyWriter) {
+        self.0.write_key(key);
     }
 }
 
@@ -214,6 +287,13 @@ macro_rules! keys_by_their_elements {
                 #[allow(non_snake_case, reason = "an element is named as its type")]
                 let ($($name,)+) = self;
                 $($name.write_key(key);)+
+            }
+
+            fn fingerprint(&self, rest: FingerprintBuilder) -> FingerprintBuilder {
+                #[allow(non_snake_case, reason = "an element is named as its type")]
+                let ($($name,)+) = self;
+                $(let rest = $name.fingerprint(rest);)+
+                rest
             }
         }
     };

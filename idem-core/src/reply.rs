@@ -3,13 +3,14 @@
 //! All that is generic over a user's result is here and thin; the engine is not generic at all.
 
 use std::fmt;
+use std::future::Future;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::error::Error;
-use crate::judge::{Judge, Verdict};
+use crate::judge::{Judge, KeepableError, Verdict};
 use crate::outcome::{Outcome, Seen};
 use crate::record::Ending;
 use crate::store::GivenUp;
@@ -112,9 +113,33 @@ impl<R, E> Returns<R, E> {
         None
     }
 
+    /// Leaves the outcome unknown after the errors that `which` picks.
+    #[must_use]
+    pub const fn hold(mut self, which: fn(&E) -> bool) -> Self {
+        self.judge = self.judge.hold(which);
+        self
+    }
+
+    /// Keeps the errors that `which` picks.
+    #[must_use]
+    pub const fn keep(mut self, which: fn(&E) -> bool) -> Self
+    where
+        E: KeepableError,
+    {
+        self.judge = self.judge.keep(which);
+        self
+    }
+
+    /// Lets other arguments follow after the errors that `which` picks.
+    #[must_use]
+    pub const fn reject(mut self, which: fn(&E) -> bool) -> Self {
+        self.judge = self.judge.reject(which);
+        self
+    }
+
     /// Tells errors apart by `judge`.
     #[must_use]
-    pub const fn judged(mut self, judge: Judge<E>) -> Self {
+    pub(crate) const fn judged(mut self, judge: Judge<E>) -> Self {
         self.judge = judge;
         self
     }
@@ -139,6 +164,13 @@ impl<R, E> Returns<R, E> {
             Ending::Completed => (self.decode)(codec, payload),
             Ending::Failed => self.judge.read(codec, payload).map(self.of_error),
         }
+    }
+}
+
+impl<T, E> Returns<Result<T, E>, E> {
+    /// The answer of who was asked what became of an earlier attempt, as an answer of the function's.
+    pub async fn ask(self, asked: impl Future<Output = Result<Option<T>, E>>) -> Option<Result<T, E>> {
+        asked.await.transpose()
     }
 }
 

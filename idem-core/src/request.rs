@@ -5,7 +5,7 @@ use crate::fingerprint::Fingerprint;
 use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::record::{Fence, Token};
-use crate::store::{Claim, GivenUp, OnCrash, Release};
+use crate::store::{Claim, GivenUp, Grant, OnCrash, Release};
 
 /// A checked call.
 #[derive(Debug)]
@@ -28,19 +28,30 @@ impl Request {
             token: Token::random(),
             proposed: clock::proposed_fence(),
             lease: self.policy.lease_millis(),
-            linger: self.policy.linger_millis(self.may_hold || self.on_crash != OnCrash::Rerun),
+            linger: self.linger_millis(),
             on_crash: self.on_crash,
             max_attempts: self.policy.attempts(),
         }
     }
 
-    /// The release of a claim under which nothing ran.
+    /// The release of a claim under which nothing ran. What it found is remembered as it would have been without it.
     pub(crate) fn retract(&self, token: Token) -> Release {
-        self.release(token, None, GivenUp::Released)
+        self.release(token, None, GivenUp::Released, self.linger_millis())
     }
 
-    pub(crate) fn release(&self, token: Token, fence: Option<Fence>, given_up: GivenUp) -> Release {
+    /// The release of the claim that was granted so, after its body ran. That an attempt was taken over is remembered for
+    /// longer than an ordinary failure may be.
+    pub(crate) fn give_up(&self, token: Token, grant: &Grant, given_up: GivenUp) -> Release {
         let retention = self.policy.release_millis();
+        let retention = if grant.origin.follows_takeover() { retention.max(self.linger_millis()) } else { retention };
+        self.release(token, Some(grant.fence), given_up, retention)
+    }
+
+    fn release(&self, token: Token, fence: Option<Fence>, given_up: GivenUp, retention: u64) -> Release {
         Release { operation: self.operation.clone(), token, fence, given_up, retention }
+    }
+
+    fn linger_millis(&self) -> u64 {
+        self.policy.linger_millis(self.may_hold || self.on_crash != OnCrash::Rerun)
     }
 }

@@ -1,9 +1,11 @@
 //! What is the same intent and what is another, as the table in the docs of `Fingerprint` has it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
+use std::sync::Arc;
 
-use idem_core::{Fingerprint, FingerprintBuilder};
+use idem_core::{Fingerprint, FingerprintBuilder, IdempotencyKey, KeyWriter};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -103,7 +105,7 @@ fn floats_are_compared_by_value() {
 
 #[test]
 fn texts_and_bytes() {
-    same!("x", 'x', String::from("x"), std::borrow::Cow::Borrowed("x"));
+    same!("x", 'x', String::from("x"), Cow::Borrowed("x"));
     same!(b"ab".to_vec(), [97, 98], (97_u8, 98_u8));
     differ!("", "\0", "a", "ab", ["a", "b"], ("a", "b", ""), Bytes(b"ab"), b"ab".to_vec(), Bytes(b""));
     same!("127.0.0.1", "127.0.0.1".parse::<IpAddr>().unwrap());
@@ -266,6 +268,43 @@ fn a_builder_gives_what_the_tuple_gives() {
     assert_eq!(FingerprintBuilder::new().arg(&None::<u8>).finish().unwrap(), of(&(None::<u8>,)));
     assert_eq!(FingerprintBuilder::default().finish().unwrap(), of(&()));
     differ!((1, 2), ((1, 2),), (1,), 1, (1, 2, None::<u8>));
+}
+
+#[test]
+fn named_values_count_as_a_struct_of_them() {
+    #[derive(Serialize)]
+    struct Rest {
+        note: Option<&'static str>,
+        cents: u64,
+    }
+    let as_struct = |note| of(&("id", Rest { note, cents: 5 }));
+    let by_name = |note: Option<&str>| {
+        let rest = FingerprintBuilder::new().arg("id").fields(|rest| rest.field("cents", &5_u8).field("note", &note));
+        rest.finish().unwrap()
+    };
+    for note in [None, Some("x")] {
+        assert_eq!(by_name(note), as_struct(note));
+    }
+    assert_ne!(by_name(None), by_name(Some("x")));
+    assert_ne!(FingerprintBuilder::new().fields(|none| none).finish(), FingerprintBuilder::new().finish());
+}
+
+#[test]
+fn a_key_of_parts_says_what_its_parts_say() {
+    struct Payment(&'static str, u64);
+    impl IdempotencyKey for Payment {
+        fn write_key(&self, key: &mut KeyWriter) {
+            key.part(self.0);
+        }
+
+        fn fingerprint(&self, rest: FingerprintBuilder) -> FingerprintBuilder {
+            rest.arg(&self.1)
+        }
+    }
+    let rest = |key: &dyn IdempotencyKey| key.fingerprint(FingerprintBuilder::new()).finish().unwrap();
+    assert_eq!(rest(&("text", 7, Some('x'), Cow::Borrowed("text"))), of(&()));
+    assert_eq!(rest(&(&Payment("a", 1), "text", Box::new(Some(Payment("b", 2))))), of(&(1, 2)));
+    assert_eq!(rest(&Some(Arc::new(Payment("c", 3)))), of(&(3,)));
 }
 
 #[test]

@@ -307,3 +307,27 @@ async fn a_released_attempt_is_remembered_for_as_long_as_the_policy_says() {
         assert_eq!(number.load(Ordering::SeqCst), expected);
     }
 }
+
+/// What was asked for while the lease ran out, another one may have asked and acted upon.
+#[tokio::test(start_paused = true)]
+async fn after_an_ask_that_outlasted_the_lease_the_body_does_not_begin() {
+    let engine = engine(POLICY.max_run(Duration::from_millis(1)));
+    crashes(pay(&engine)).await;
+    let ask = async || {
+        sleep(LEASE * 2).await;
+        Ok(None)
+    };
+    let late = pay(&engine).recover(ask).run(async |_| -> Result<u32, Error> { panic!("the body runs") }).await;
+    assert!(!late.expect_err("too late").may_have_run());
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(standing(&engine).await.0, Standing::Uncertain);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_takeover_is_remembered_for_longer_than_a_failure() {
+    let engine = engine(POLICY.release_retention(LEASE * 2));
+    crashes(pay(&engine)).await;
+    assert_eq!(pay(&engine).run(async |_| Err::<u32, _>(PayError::Busy)).await, Err(PayError::Busy));
+    sleep(LEASE * 3).await;
+    assert_eq!(attempt(pay(&engine)).await, Ok((3, true)));
+}

@@ -5,7 +5,7 @@
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Error, Expr, ExprLit, Ident, Lit, LitStr, Path, Result, Token, ext::IdentExt, parenthesized};
+use syn::{Error, Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Path, Result, Token, ext::IdentExt, parenthesized};
 
 /// The arguments as they were written.
 #[derive(Default)]
@@ -17,12 +17,20 @@ pub(crate) struct Args {
     pub(crate) skip_all: Option<Given<Flag>>,
     pub(crate) retention: Option<Given<Duration>>,
     pub(crate) lease: Option<Given<Duration>>,
+    pub(crate) fingerprint: Option<Given<Expr>>,
+    pub(crate) policy: Option<Given<Expr>>,
     pub(crate) engine: Option<Given<Expr>>,
+    pub(crate) hold: Option<Given<Predicate>>,
+    pub(crate) keep: Option<Given<Predicate>>,
+    pub(crate) reject: Option<Given<Predicate>>,
+    pub(crate) recover: Option<Given<Expr>>,
+    pub(crate) detach: Option<Given<Flag>>,
     pub(crate) krate: Option<Given<Path>>,
 }
 
 /// Every keyword there is, for the error about one that is not.
-const KEYWORDS: &str = "`key`, `name`, `scope`, `skip`, `skip_all`, `retention`, `lease`, `engine`, `crate`";
+const KEYWORDS: &str = "`key`, `name`, `scope`, `skip`, `skip_all`, `fingerprint`, `policy`, `retention`, `lease`, `engine`, \
+                        `hold`, `keep`, `reject`, `recover`, `detach`, `crate`";
 
 impl Parse for Args {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
@@ -36,9 +44,16 @@ impl Parse for Args {
                 "scope" => set(&mut args.scope, keyword, input)?,
                 "skip" => set(&mut args.skip, keyword, input)?,
                 "skip_all" => set(&mut args.skip_all, keyword, input)?,
+                "fingerprint" => set(&mut args.fingerprint, keyword, input)?,
+                "policy" => set(&mut args.policy, keyword, input)?,
                 "retention" => set(&mut args.retention, keyword, input)?,
                 "lease" => set(&mut args.lease, keyword, input)?,
                 "engine" => set(&mut args.engine, keyword, input)?,
+                "hold" => set(&mut args.hold, keyword, input)?,
+                "keep" => set(&mut args.keep, keyword, input)?,
+                "reject" => set(&mut args.reject, keyword, input)?,
+                "recover" => set(&mut args.recover, keyword, input)?,
+                "detach" => set(&mut args.detach, keyword, input)?,
                 "crate" => set(&mut args.krate, keyword, input)?,
                 unknown => {
                     return Err(Error::new(
@@ -62,7 +77,7 @@ pub(crate) struct Given<T> {
 }
 
 /// Fills `slot` with what follows `keyword`, unless an earlier argument did.
-fn set<T: Value>(slot: &mut Option<Given<T>>, keyword: Ident, input: ParseStream<'_>) -> Result<()> {
+pub(crate) fn set<T: Value>(slot: &mut Option<Given<T>>, keyword: Ident, input: ParseStream<'_>) -> Result<()> {
     if slot.is_some() {
         return Err(Error::new(keyword.span(), format!("`{keyword}` is given twice")));
     }
@@ -72,7 +87,7 @@ fn set<T: Value>(slot: &mut Option<Given<T>>, keyword: Ident, input: ParseStream
 }
 
 /// How the tokens after a keyword read.
-trait Value: Sized {
+pub(crate) trait Value: Sized {
     fn parse_value(input: ParseStream<'_>) -> Result<Self>;
 }
 
@@ -87,6 +102,29 @@ impl Value for Path {
     fn parse_value(input: ParseStream<'_>) -> Result<Self> {
         input.parse::<Token![=]>()?;
         input.call(Path::parse_mod_style)
+    }
+}
+
+impl Value for LitStr {
+    fn parse_value(input: ParseStream<'_>) -> Result<Self> {
+        input.parse::<Token![=]>()?;
+        input.parse()
+    }
+}
+
+/// A function that picks errors: `hold = PayError::is_timeout`.
+pub(crate) struct Predicate(pub(crate) ExprPath);
+
+impl Value for Predicate {
+    fn parse_value(input: ParseStream<'_>) -> Result<Self> {
+        match Expr::parse_value(input)? {
+            Expr::Path(path) => Ok(Self(path)),
+            other => Err(Error::new_spanned(
+                other,
+                "this is the path of a function that takes the error by reference and tells whether it is meant, as in \
+                 `hold = PayError::is_timeout`",
+            )),
+        }
     }
 }
 
@@ -208,7 +246,7 @@ mod tests {
         assert_eq!(
             error("kye = id"),
             "`kye` is no argument of `#[idempotent]`; there are: `key`, `name`, `scope`, `skip`, `skip_all`, \
-             `retention`, `lease`, `engine`, `crate`"
+             `fingerprint`, `policy`, `retention`, `lease`, `engine`, `hold`, `keep`, `reject`, `recover`, `detach`, `crate`"
         );
         assert_eq!(error("key = a, key = b"), "`key` is given twice");
         assert_eq!(error("skip_all, key = b, skip_all"), "`skip_all` is given twice");

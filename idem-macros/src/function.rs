@@ -3,8 +3,11 @@
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Error, FnArg, Ident, Pat, Result, Signature, Token, Type, Visibility, braced};
+use syn::{
+    Attribute, Error, FnArg, Ident, Pat, PatIdent, Result, ReturnType, Signature, Token, Type, Visibility, braced,
+};
 
+use crate::boxed::{Boxed, is_boxed, is_unnamed};
 use crate::words;
 
 /// A function with a body. The body stays tokens: nothing in it is ours to understand.
@@ -12,9 +15,14 @@ pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) sig: Signature,
-    pub(crate) body: TokenStream,
-    /// Where the body stands, braces included.
-    pub(crate) body_span: Span,
+    pub(crate) body: Body,
+}
+
+pub(crate) enum Body {
+    /// What stands between the braces.
+    Plain { tokens: TokenStream, span: Span },
+    /// What `#[async_trait]` made of an `async fn`.
+    Boxed(Box<Boxed>),
 }
 
 impl Parse for Function {
@@ -38,7 +46,12 @@ impl Parse for Function {
             attr.style = syn::AttrStyle::Outer;
             attrs.push(attr);
         }
-        Ok(Self { attrs, vis, sig, body: body.parse()?, body_span: braces.span.join() })
+        let body = if is_boxed(&sig) {
+            Body::Boxed(Box::new(Boxed::parse(&sig, &body)?))
+        } else {
+            Body::Plain { tokens: body.parse()?, span: braces.span.join() }
+        };
+        Ok(Self { attrs, vis, sig, body })
     }
 }
 
@@ -55,7 +68,24 @@ impl Function {
     pub(crate) fn is_method(&self) -> bool {
         self.sig.receiver().is_some()
             || words::contain(self.sig.to_token_stream(), "Self")
-            || words::contain(self.body.clone(), "Self")
+            || match &self.body {
+                Body::Plain { tokens, .. } => words::contain(tokens.clone(), "Self"),
+                Body::Boxed(_) => true,
+            }
+    }
+
+    /// Whether it can wait.
+    pub(crate) fn is_async(&self) -> bool {
+        self.sig.asyncness.is_some() || matches!(self.body, Body::Boxed(_))
+    }
+
+    /// What a call of it gives in the end.
+    pub(crate) fn output(&self) -> Option<&Type> {
+        match (&self.body, &self.sig.output) {
+            (Body::Boxed(boxed), _) => Some(&boxed.output),
+            (Body::Plain { .. }, ReturnType::Type(_, ty)) => Some(ty),
+            (Body::Plain { .. }, ReturnType::Default) => None,
+        }
     }
 
     /// Takes what the arguments bind, in order. A `mut` goes along: the body's own binding needs it, the signature's
@@ -65,7 +95,10 @@ impl Function {
         for input in &mut self.sig.inputs {
             let FnArg::Typed(arg) = input else { continue };
             let first = bindings.len();
-            bind(&mut arg.pat, &mut bindings);
+            match &mut self.body {
+                Body::Plain { .. } => bind(&mut arg.pat, &mut bindings),
+                Body::Boxed(boxed) => bind_boxed(&mut arg.pat, boxed, &mut bindings),
+            }
             for binding in &mut bindings[first..] {
                 binding.attrs = arg.attrs.iter().filter(|attr| concerns_binding(attr)).cloned().collect();
                 binding.exclusive = is_exclusive(&arg.ty) && !matches!(*arg.pat, Pat::Reference(_));
@@ -113,6 +146,16 @@ fn bind(pat: &mut Pat, bindings: &mut Vec<Binding>) {
         Pat::Tuple(pat) => pat.elems.iter_mut().for_each(|pat| bind(pat, bindings)),
         Pat::TupleStruct(pat) => pat.elems.iter_mut().for_each(|pat| bind(pat, bindings)),
         _ => {}
+    }
+}
+
+/// Under `#[async_trait]` the body takes most arguments apart.
+fn bind_boxed(pat: &mut Pat, boxed: &mut Boxed, bindings: &mut Vec<Binding>) {
+    let Pat::Ident(PatIdent { ident, .. }) = pat else { return };
+    match boxed.unpacked.iter_mut().find(|unpacked| unpacked.argument == *ident) {
+        Some(unpacked) => bind(&mut unpacked.pat, bindings),
+        None if is_unnamed(ident) => {}
+        None => bind(pat, bindings),
     }
 }
 

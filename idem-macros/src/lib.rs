@@ -4,9 +4,12 @@ use proc_macro2::TokenStream;
 use syn::Result;
 
 mod args;
+mod boxed;
+mod derive;
 mod expand;
 mod function;
 mod operation;
+mod options;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -98,6 +101,47 @@ mod words;
 pub fn idempotent(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let item = TokenStream::from(item);
     tokens_or_error(expand_idempotent(args.into(), item.clone()), item).into()
+}
+
+/// Makes a struct or an enum an idempotency key: which of its fields name the intent, and which only belong to it.
+///
+/// ```ignore
+/// use idem::{IdempotencyKey, idempotent};
+///
+/// #[derive(IdempotencyKey)]
+/// struct Welcome {
+///     #[idem(key)]
+///     user: u64,
+///     #[idem(key)]
+///     campaign: String,
+///     text: String,
+///     #[idem(skip)]
+///     trace: TraceId,
+/// }
+///
+/// #[idempotent(name = "mail.welcome", key = message)]
+/// async fn welcome(message: Welcome) -> anyhow::Result<()> { … }
+/// ```
+///
+/// A message for the same `user` and `campaign` is a repeat. With another `text` it is refused, as `Mismatch`; `trace` may
+/// differ, and the message as a whole need not be `Serialize`.
+///
+/// | written | meaning |
+/// |---|---|
+/// | `#[idem(key)]` on a field | it is the key; of several, all are, in order. It is an `IdempotencyKey` itself |
+/// | `#[idem(skip)]` on a field | it does not count |
+/// | nothing on a field | it is compared, by its name and value. It is `Serialize` |
+/// | `struct OrderId(Uuid)` | a newtype needs no mark: it is the same key as what it holds |
+/// | an enum | the name of the variant comes first in the key. Where no field is marked, all of them follow it |
+/// | `#[idem(rename = "…")]` on a variant | its name in the key, so that it can be renamed in the code |
+/// | `#[idem(crate = path)]` on the type | where the facade is, if it was renamed or is re-exported |
+///
+/// What counts besides the key is compared where a value is the key or an element of it (`key = message`,
+/// `key = (tenant, message)`); elsewhere an argument is compared as serde writes it, and `#[idem(skip)]` has no effect.
+/// A new field that is an `Option` changes nothing while it is `None`; renaming a compared field or a variant does.
+#[proc_macro_derive(IdempotencyKey, attributes(idem))]
+pub fn derive_idempotency_key(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    derive::derive(input.into()).into()
 }
 
 fn expand_idempotent(args: TokenStream, item: TokenStream) -> Result<TokenStream> {

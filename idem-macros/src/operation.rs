@@ -9,8 +9,9 @@ use syn::{
     TypeReference, parse_quote,
 };
 
-use crate::args::{Args, Duration, Flag, Given, Names};
+use crate::args::{Args, Given, Names};
 use crate::function::{Binding, Function};
+use crate::options::Options;
 use crate::words::Words;
 
 /// Everything the expansion needs to know.
@@ -18,11 +19,14 @@ pub(crate) struct Operation {
     /// The facade: `::idem`, or what `crate = …` says.
     pub(crate) krate: Path,
     pub(crate) name: Name,
-    pub(crate) retention: Option<Duration>,
-    pub(crate) lease: Option<Duration>,
     pub(crate) engine: Option<Expr>,
     pub(crate) key: Expr,
     pub(crate) scope: Option<Expr>,
+    /// What is compared in place of the arguments.
+    pub(crate) fingerprint: Option<Expr>,
+    pub(crate) options: Options,
+    /// Whether a key that is `self` counts with all it says.
+    pub(crate) compares_self: bool,
     pub(crate) arguments: Vec<Argument>,
     pub(crate) returns: Type,
     pub(crate) function: Function,
@@ -40,26 +44,46 @@ pub(crate) struct Argument {
     pub(crate) binding: Binding,
     /// Part of the fingerprint.
     pub(crate) is_intent: bool,
+    /// Itself the key or an element of it, and as such part of the fingerprint: what it says beyond the key.
+    pub(crate) is_key: bool,
     /// Used outside of the body: by the fingerprint, the key, the scope or the engine.
     pub(crate) is_used: bool,
 }
 
 impl Operation {
-    pub(crate) fn new(args: Args, mut function: Function) -> Result<Self> {
+    pub(crate) fn new(mut args: Args, mut function: Function) -> Result<Self> {
         require_async(&function)?;
-        let key = require_key(args.key)?;
-        let name = name(args.name.map(|name| name.value.0), &function)?;
+        let options = Options::take(&mut args, &function.sig)?;
+        let key = require_key(args.key.take())?;
+        let name = name(args.name.take().map(|name| name.value.0), &function)?;
         let returns = returns(&function)?;
-        check_durations(args.retention.as_ref(), args.lease.as_ref())?;
 
         let has_self = function.sig.receiver().is_some();
-        let mut arguments = intent(function.take_bindings(), args.skip.as_ref(), args.skip_all.as_ref(), has_self)?;
+        let fingerprint = fingerprint(&mut args)?;
+        let compares_nothing = args.skip_all.is_some() || fingerprint.is_some();
+        let mut arguments = intent(function.take_bindings(), args.skip.as_ref(), compares_nothing, has_self)?;
+
+        let mut compares_self = has_self && !compares_nothing;
+        compares_self &= !args.skip.as_ref().is_some_and(|skip| skip.value.0.iter().any(|name| name == "self"));
+        for argument in arguments.iter_mut().filter(|argument| argument.is_intent) {
+            argument.is_key = elements(&key).any(|name| *name == argument.binding.ident);
+        }
 
         let (scope, engine) = (args.scope.map(|scope| scope.value), args.engine.map(|engine| engine.value));
-        for (what, expr) in [("key", Some(&key)), ("scope", scope.as_ref()), ("engine", engine.as_ref())] {
+        let before = [
+            ("key", Some(&key)),
+            ("scope", scope.as_ref()),
+            ("fingerprint", fingerprint.as_ref()),
+            ("policy", options.policy.as_ref()),
+            ("engine", engine.as_ref()),
+            ("recover", options.recover.as_ref()),
+        ];
+        for (what, expr) in before {
             let Some(expr) = expr else { continue };
             let words = Words::of(expr.to_token_stream());
-            require_plain(&words, what)?;
+            if what != "recover" {
+                require_plain(&words, what)?;
+            }
             if what == "key" {
                 require_stable(&words)?;
                 require_mention(&words, expr, &arguments, has_self)?;
@@ -72,11 +96,12 @@ impl Operation {
         Ok(Self {
             krate: args.krate.map_or_else(|| parse_quote!(::idem), |krate| krate.value),
             name,
-            retention: args.retention.map(|retention| retention.value),
-            lease: args.lease.map(|lease| lease.value),
             engine,
             key,
             scope,
+            fingerprint,
+            options,
+            compares_self,
             arguments,
             returns,
             function,
@@ -84,16 +109,49 @@ impl Operation {
     }
 }
 
+/// The variables that are the key, or an element of it, as a whole.
+fn elements(key: &Expr) -> Box<dyn Iterator<Item = &Ident> + '_> {
+    match key {
+        Expr::Tuple(tuple) => Box::new(tuple.elems.iter().flat_map(elements)),
+        Expr::Group(group) => elements(&group.expr),
+        Expr::Paren(paren) => elements(&paren.expr),
+        _ => Box::new(variable(key).into_iter()),
+    }
+}
+
+/// The variable that `expr` is, or borrows.
+pub(crate) fn variable(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Path(path) if path.qself.is_none() => path.path.get_ident(),
+        Expr::Reference(reference) if reference.mutability.is_none() => variable(&reference.expr),
+        Expr::Group(group) => variable(&group.expr),
+        Expr::Paren(paren) => variable(&paren.expr),
+        _ => None,
+    }
+}
+
+impl Operation {
+    /// Whether an element of the key counts with all it says, and not only with its text.
+    pub(crate) fn is_compared(&self, element: &Expr) -> bool {
+        variable(element).is_some_and(|name| match self.arguments.iter().find(|arg| arg.binding.ident == *name) {
+            Some(argument) => argument.is_key,
+            None => self.compares_self && name == "self",
+        })
+    }
+
+    /// Whether any element of the key does.
+    pub(crate) fn compares_key(&self) -> bool {
+        self.compares_self && elements(&self.key).any(|name| name == "self")
+            || self.arguments.iter().any(|arg| arg.is_key)
+    }
+}
+
 fn require_async(function: &Function) -> Result<()> {
     let sig = &function.sig;
-    if sig.asyncness.is_some() {
+    if function.is_async() {
         return Ok(());
     }
     let sentence = match &sig.output {
-        // It always expands first, and this is what it makes of an `async fn`.
-        ReturnType::Type(_, ty) if is_pinned(ty) => {
-            "`#[idempotent]` cannot be used under `#[async_trait]` yet: write the trait with a native `async fn`"
-        }
         ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => {
             "`#[idempotent]` needs an `async fn`: it waits for the store before and after the body; write `async fn`, \
              also for a trait's `-> impl Future`"
@@ -101,10 +159,6 @@ fn require_async(function: &Function) -> Result<()> {
         _ => "`#[idempotent]` needs an `async fn`: it waits for the store before and after the body; write `async fn`",
     };
     Err(Error::new(sig.fn_token.span, sentence))
-}
-
-fn is_pinned(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Pin"))
 }
 
 fn require_key(key: Option<Given<Expr>>) -> Result<Expr> {
@@ -130,7 +184,7 @@ fn name(given: Option<LitStr>, function: &Function) -> Result<Name> {
 
 /// The return type. That it is a `Result` of the right types is for the compiler to say, which knows types.
 fn returns(function: &Function) -> Result<Type> {
-    let ReturnType::Type(_, ty) = &function.sig.output else {
+    let Some(ty) = function.output() else {
         return Err(Error::new(
             function.sig.ident.span(),
             "an idempotent function returns `Result<T, E>`, so that a conflict can be told: write `-> Result<(), E>` \
@@ -148,7 +202,7 @@ fn returns(function: &Function) -> Result<Type> {
             ));
         }
     }
-    let mut ty = (**ty).clone();
+    let mut ty = ty.clone();
     infer_opaque(&mut ty);
     Ok(ty)
 }
@@ -215,56 +269,33 @@ fn infer_opaque(ty: &mut Type) {
     }
 }
 
-/// The longest that a policy accepts, told here where it is written.
-const TEN_YEARS_MILLIS: u64 = 10 * 365 * 86_400_000;
-
-/// What can be known from the literals alone. One of them beside a policy's other half is known at the first call only.
-fn check_durations(retention: Option<&Given<Duration>>, lease: Option<&Given<Duration>>) -> Result<()> {
-    let (retention, lease) = (retention.map(|given| &given.value), lease.map(|given| &given.value));
-    if let Some(retention) = retention
-        && retention.millis == 0
-    {
+/// What is compared in place of the arguments: all of them, so that there is nothing left to skip.
+fn fingerprint(args: &mut Args) -> Result<Option<Expr>> {
+    let lists = [args.skip.as_ref().map(|skip| &skip.keyword), args.fingerprint.as_ref().map(|given| &given.keyword)];
+    if let (Some(all), [Some(list), _] | [_, Some(list)]) = (&args.skip_all, lists) {
+        let sentence = if list == "skip" {
+            "`skip_all` leaves out every argument, those of `skip(…)` too: write one of the two"
+        } else {
+            "`skip_all` compares nothing, and `fingerprint` what it says: write one of the two"
+        };
+        return Err(Error::new(all.keyword.span(), sentence));
+    }
+    if let [Some(skip), Some(_)] = lists {
         return Err(Error::new(
-            retention.literal.span(),
-            "a `retention` of zero keeps no result, so no repeat would ever be recognised",
+            skip.span(),
+            "`fingerprint` stands for all arguments, so there is nothing left to skip: write one of the two",
         ));
     }
-    if let Some(lease) = lease
-        && lease.millis < 100
-    {
-        return Err(Error::new(lease.literal.span(), "a `lease` is at least 100 ms"));
-    }
-    for (name, given) in [("retention", retention), ("lease", lease)] {
-        if let Some(given) = given
-            && given.millis > TEN_YEARS_MILLIS
-        {
-            return Err(Error::new(given.literal.span(), format!("a `{name}` is at most ten years: \"3650d\"")));
-        }
-    }
-    if let (Some(retention), Some(lease)) = (retention, lease)
-        && lease.millis >= retention.millis
-    {
-        return Err(Error::new(
-            lease.literal.span(),
-            format!("a `lease` is shorter than the `retention`, which is \"{}\" here", retention.literal.value()),
-        ));
-    }
-    Ok(())
+    Ok(args.fingerprint.take().map(|given| given.value))
 }
 
 /// The bindings, and which of them the fingerprint is made of.
 fn intent(
     bindings: Vec<Binding>,
     skip: Option<&Given<Names>>,
-    skip_all: Option<&Given<Flag>>,
+    compares_nothing: bool,
     has_self: bool,
 ) -> Result<Vec<Argument>> {
-    if let (Some(_), Some(all)) = (skip, skip_all) {
-        return Err(Error::new(
-            all.keyword.span(),
-            "`skip_all` leaves out every argument, those of `skip(…)` too: write one of the two",
-        ));
-    }
     let skipped = skip.map_or_else(Default::default, |skip| skip.value.0.as_slice());
     for name in skipped {
         // Receivers are left out anyway, but `tracing` has taught people to write it.
@@ -273,7 +304,7 @@ fn intent(
             return Err(unknown_skip(name, &bindings));
         }
     }
-    let is_intent = |binding: &Binding| skip_all.is_none() && !skipped.iter().any(|name| is_same(&binding.ident, name));
+    let is_intent = |binding: &Binding| !compares_nothing && !skipped.iter().any(|name| is_same(&binding.ident, name));
     if let Some(Binding { ident, .. }) = bindings.iter().find(|binding| binding.exclusive && is_intent(binding)) {
         return Err(Error::new(
             ident.span(),
@@ -284,7 +315,7 @@ fn intent(
     }
     let argument = |binding| {
         let is_intent = is_intent(&binding);
-        Argument { binding, is_intent, is_used: is_intent }
+        Argument { binding, is_intent, is_key: false, is_used: is_intent }
     };
     Ok(bindings.into_iter().map(argument).collect())
 }

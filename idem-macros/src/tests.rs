@@ -3,6 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+mod boxed;
+mod derive;
 mod mistakes;
 
 fn expand(args: TokenStream, item: TokenStream) -> String {
@@ -51,16 +53,16 @@ fn every_argument_has_its_step_in_order() {
     );
     assert_in(&expansion, ".retention(::core::time::Duration::from_millis(604_800_000))");
     assert_in(&expansion, ".lease(::core::time::Duration::from_millis(250));");
-    assert_in(&expansion, "} .engine(&self.idem) .key(&id) .scope(&tenant) .no_args();");
+    assert_in(&expansion, "} .engine(&self.idem) .key_only(&id) .scope(&tenant);");
     assert_in(&expansion, "::renamed::__private::returns::<sqlx::Result<()>>();");
 }
 
 #[test]
 fn tuple_literals_borrow_each_element_and_the_rest_is_borrowed_whole() {
     let key = |key: TokenStream| {
-        let expansion = frame(quote!(key = #key), quote! { async fn f(a: u8, b: B) -> R { todo!() } });
-        let (_, rest) = expansion.split_once(".key(").expect("a key");
-        rest.split_once(") .arg(&a)").expect("arguments").0.to_owned()
+        let expansion = frame(quote!(key = #key, skip(a)), quote! { async fn f(a: u8, b: B, c: C) -> R { todo!() } });
+        let (_, rest) = expansion.split_once(".key_only(").expect("a key");
+        rest.split_once(") .arg(&b)").expect("arguments").0.to_owned()
     };
     assert_eq!(key(quote!(a)), "&a");
     assert_eq!(key(quote!((a))), "&a");
@@ -73,6 +75,28 @@ fn tuple_literals_borrow_each_element_and_the_rest_is_borrowed_whole() {
 }
 
 #[test]
+fn an_argument_that_is_the_key_is_compared_by_what_it_says_beyond_it() {
+    let call = |args: TokenStream| {
+        let item = quote! { async fn f(&self, a: A, b: B, c: C) -> R { todo!() } };
+        let expansion = frame(quote!(name = "n", #args), item);
+        let (_, rest) = expansion.split_once("SITE.call() } ").expect("a call");
+        rest.split_once("; let returns").expect("the witness").0.to_owned()
+    };
+    assert_eq!(call(quote!(key = a)), ".key(&a) .arg(&b) .arg(&c)");
+    assert_eq!(call(quote!(key = &(a))), ".key(&(&(a))) .arg(&b) .arg(&c)");
+    assert_eq!(call(quote!(key = (c, (a)))), ".key(&(&c, &a)) .arg(&b)");
+    assert_eq!(call(quote!(key = (a, (b, c)))), ".key(&(&a, &(&b, &c)))");
+    assert_eq!(call(quote!(key = (a, b.id))), ".key(&(&a, &::idem::__private::KeyOnly(&b.id))) .arg(&b) .arg(&c)");
+    assert_eq!(call(quote!(key = a.id)), ".key_only(&a.id) .arg(&a) .arg(&b) .arg(&c)");
+    assert_eq!(call(quote!(key = a, skip(a))), ".key_only(&a) .arg(&b) .arg(&c)");
+    assert_eq!(call(quote!(key = (a, b), skip(a))), ".key(&(&::idem::__private::KeyOnly(&a), &b)) .arg(&c)");
+    assert_eq!(call(quote!(key = a, skip_all)), ".key_only(&a)");
+    assert_eq!(call(quote!(key = self, skip(a, b))), ".key(&self) .arg(&c)");
+    assert_eq!(call(quote!(key = self, skip(self, a, b))), ".key_only(&self) .arg(&c)");
+    assert_eq!(call(quote!(key = self.id, skip(a, b))), ".key_only(&self.id) .arg(&c)");
+}
+
+#[test]
 fn patterns_count_by_what_they_bind() {
     let expansion = frame(
         quote!(key = a),
@@ -82,7 +106,7 @@ fn patterns_count_by_what_they_bind() {
         },
     );
     assert_in(&expansion, "f( (a, _): (u8, u8), [b, .., c, ]: [u8; 9], &d: &u8, P { x: e, g, .. }: P, ref h: H, _: I,");
-    assert_in(&expansion, ".key(&a) .arg(&a) .arg(&b) .arg(&c) .arg(&d) .arg(&e) .arg(&g) .arg(&h) .arg(&i) .arg(&k);");
+    assert_in(&expansion, ".key(&a) .arg(&b) .arg(&c) .arg(&d) .arg(&e) .arg(&g) .arg(&h) .arg(&i) .arg(&k);");
     assert_in(&expansion, "let mut a = a;");
     assert_in(&expansion, "let mut g = g;");
     assert_in(&expansion, "let h = h;");
@@ -111,10 +135,7 @@ fn conditional_arguments_count_where_they_exist() {
         quote!(key = a),
         quote! { async fn f( a: u8, #[cfg(unix)] b: u8, #[doc(hidden)] #[allow(unused)] c: u8, ) -> R { todo!() } },
     );
-    assert_in(
-        &expansion,
-        ".key(&a); let call = call.arg(&a); #[cfg(unix)] let call = call.arg(&b); #[allow(unused)] let",
-    );
+    assert_in(&expansion, ".key(&a); #[cfg(unix)] let call = call.arg(&b); #[allow(unused)] let");
     assert_in(&expansion, "#[cfg(unix)] #[allow(unused_variables, clippy::shadow_same)] let b = b;");
 }
 
@@ -137,7 +158,7 @@ fn attributes_stay_and_inner_ones_move_out() {
         },
     );
     assert_in(&expansion, "/// Docs. #[must_use] #[allow(unused)] async fn f(mut self: Pin<&mut Self>) -> R {");
-    assert_in(&expansion, ".no_args();");
+    assert_in(&expansion, ".key_only(&self.id);");
     assert_in(&expansion, "'_body: { todo!() }");
 }
 
@@ -145,5 +166,5 @@ fn attributes_stay_and_inner_ones_move_out() {
 fn raw_names_lose_their_prefix_in_the_operations_name() {
     let expansion = frame(quote!(key = r#type, skip(r#type)), quote! { async fn r#try(r#type: u8) -> R { todo!() } });
     assert_in(&expansion, "::core::concat!(::core::module_path!(), \"::try\")");
-    assert_in(&expansion, ".no_args();");
+    assert_in(&expansion, ".key_only(&r#type);");
 }

@@ -7,7 +7,7 @@
 -- ARGV[4]  what to do about an attempt whose lease ran out: 'rerun' 'refuse' 'recover'
 -- ARGV[5]  no attempt follows after this many, as digits; '' if any number may
 -- ARGV[6]  how long an unknown outcome is remembered, in ms
--- ARGV[7]  the record that the fast claim has just seen and read, which need not be checked again; '' if none
+-- ARGV[7]  the record that the fast claim has just seen and read, which need not be checked again; absent if none
 --
 -- Replies: {'acquired', record} {'in_flight', ms left} {'replay', record} 'mismatch' 'stale'
 --          {'uncertain', record} {'exhausted', 'crashed' or 'released'}
@@ -50,7 +50,7 @@ local reply, record, life = 'acquired', proposed, linger
 
 local raw = redis.call('GET', key)
 if raw then
-  local wrong = (raw == '' or raw ~= seen) and damage(raw)
+  local wrong = raw ~= seen and damage(raw)
   if wrong then
     return {'corrupt', wrong}
   end

@@ -96,7 +96,12 @@ pub(crate) enum Trouble {
 impl Trouble {
     /// Trouble while connecting.
     pub(crate) fn connecting(error: &RedisError) -> Self {
-        match Self::asking(error) {
+        Self::asking(error).before_any_call()
+    }
+
+    /// The same trouble, where nothing of a call was sent yet.
+    pub(crate) fn before_any_call(self) -> Self {
+        match self {
             Self::Unanswered(cause) => Self::Unconnected(cause),
             word => word,
         }

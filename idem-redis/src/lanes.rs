@@ -24,6 +24,7 @@ use redis::{Cmd, Pipeline, Value};
 use tokio::runtime::{Handle, Id};
 use tokio::task::AbortHandle;
 
+use crate::epoch::Epochs;
 use crate::error::{RedisCause, Trouble};
 
 /// How long a call waits for a connection to be made. Less than the engine gives a first try by default, so that a server
@@ -46,9 +47,16 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The lanes of one store.
 pub(crate) struct Lanes {
-    pool: Pool,
+    maker: Maker,
     count: NonZeroUsize,
     by_runtime: Arc<Mutex<HashMap<Id, Arc<RuntimeLanes>>>>,
+}
+
+/// Makes connections.
+#[derive(Clone)]
+struct Maker {
+    pool: Pool,
+    epochs: Arc<Epochs>,
 }
 
 /// The lanes of one runtime.
@@ -101,19 +109,27 @@ struct Waiting<'a> {
 
 impl Lanes {
     pub(crate) fn new(pool: Pool, count: NonZeroUsize) -> Self {
-        Self { pool, count, by_runtime: Arc::default() }
+        Self { maker: Maker { pool, epochs: Arc::default() }, count, by_runtime: Arc::default() }
     }
 
     /// The next lane in turn.
     pub(crate) async fn lane(&self) -> Result<Lane, Trouble> {
         let lanes = self.of_this_runtime();
         let turn = lanes.next.fetch_add(1, Ordering::Relaxed);
-        lanes.shared[turn % lanes.shared.len()].lane(&self.pool).await
+        lanes.shared[turn % lanes.shared.len()].lane(&self.maker).await
     }
 
     /// The lane that renewals take.
     pub(crate) async fn keepers_lane(&self) -> Result<Lane, Trouble> {
-        self.of_this_runtime().keepers.lane(&self.pool).await
+        self.of_this_runtime().keepers.lane(&self.maker).await
+    }
+
+    /// Looks for signs that the server lost records.
+    pub(crate) async fn watch(&self) -> Result<(), Trouble> {
+        if self.maker.epochs.are_untold() {
+            return Ok(());
+        }
+        self.maker.epochs.look(&mut self.keepers_lane().await?).await
     }
 
     fn of_this_runtime(&self) -> Arc<RuntimeLanes> {
@@ -175,13 +191,13 @@ impl Drop for RuntimeLanes {
 
 impl Slot {
     /// The lane, if it works as far as is known, else a new one.
-    async fn lane(&self, pool: &Pool) -> Result<Lane, Trouble> {
+    async fn lane(&self, maker: &Maker) -> Result<Lane, Trouble> {
         let attempt = match &mut *lock(&self.0) {
             Connection::Made(lane) if lane.state.works() => return Ok(lane.clone()),
             Connection::Failed(trouble, at) if at.elapsed() < CONNECT_PAUSE => return Err(trouble.clone()),
             Connection::Attempt(attempt) if attempt.peek().is_none() => attempt.clone(),
             connection => {
-                let attempt = self.attempt(pool.clone());
+                let attempt = self.attempt(maker.clone());
                 *connection = Connection::Attempt(attempt.clone());
                 attempt
             }
@@ -191,10 +207,10 @@ impl Slot {
 
     /// Connects in a task of its own. It goes on when those who wait for it give up: its time must not run out unattended,
     /// and a connection that takes longer than they wait is there for the next ones.
-    fn attempt(&self, pool: Pool) -> Attempt {
+    fn attempt(&self, maker: Maker) -> Attempt {
         let slot = Arc::clone(&self.0);
         let connecting = tokio::spawn(async move {
-            let ended = Lane::connect(pool).await;
+            let ended = maker.lane().await;
             *lock(&slot) = match &ended {
                 Ok(lane) => Connection::Made(lane.clone()),
                 Err(trouble) => Connection::Failed(trouble.clone(), Instant::now()),
@@ -206,14 +222,22 @@ impl Slot {
     }
 }
 
-impl Lane {
-    async fn connect(pool: Pool) -> Result<Self, Trouble> {
-        let made = tokio::time::timeout(CONNECT_TIMEOUT, pool.manager().create()).await.map_err(|_| timed_out())?;
-        let mut connection = made.map_err(|error| Trouble::connecting(&error))?;
-        connection.set_response_timeout(RESPONSE_TIMEOUT);
-        Ok(Self { connection, state: Arc::default() })
+impl Maker {
+    async fn lane(&self) -> Result<Lane, Trouble> {
+        tokio::time::timeout(CONNECT_TIMEOUT, self.connect()).await.unwrap_or_else(|_| Err(timed_out()))
     }
 
+    async fn connect(&self) -> Result<Lane, Trouble> {
+        let mut connection = self.pool.manager().create().await.map_err(|error| Trouble::connecting(&error))?;
+        connection.set_response_timeout(RESPONSE_TIMEOUT);
+        let mut lane = Lane { connection, state: Arc::default() };
+        // Before its first use: what a call finds there may be what is left of a loss.
+        self.epochs.look(&mut lane).await.map_err(Trouble::before_any_call)?;
+        Ok(lane)
+    }
+}
+
+impl Lane {
     /// Sends one command and waits for its reply.
     pub(crate) async fn ask(&mut self, command: &Cmd) -> Result<Value, Trouble> {
         let waiting = self.state.wait();

@@ -3,6 +3,7 @@
 //! One string per identity at `<prefix>:{<operation>}`; the decisions are those of [`idem_core::protocol`], as scripts in
 //! `lua/`.
 
+mod epoch;
 mod error;
 mod keyspace;
 mod lanes;

@@ -21,7 +21,8 @@ use crate::{scripts, survey};
 /// Keeps records on a Redis (6.2 or later) or Valkey server.
 ///
 /// It connects through a pool's manager but takes none of the pool's connections: it has its own, two on each runtime
-/// unless the builder says otherwise, and one more where the keeper renews. Nothing is sent before the first call.
+/// unless the builder says otherwise, and one more where the keeper renews. Nothing is sent before the first call. Each new
+/// connection asks the server by `INFO` whether it may have lost records ([`STORE_EPOCHS`](idem_core::metrics::STORE_EPOCHS)).
 ///
 /// ```no_run
 /// # fn main() -> Result<(), idem_redis::BuildError> {
@@ -148,6 +149,10 @@ impl Store for RedisStore {
     async fn survey(&self, request: &Survey) -> Result<Page, StoreError> {
         let mut lane = self.lanes.lane().await?;
         Ok(survey::page(&mut lane, &self.keyspace, request).await?)
+    }
+
+    async fn watch(&self) -> Result<(), StoreError> {
+        Ok(self.lanes.watch().await?)
     }
 }
 

@@ -229,7 +229,7 @@ async fn damaged_records_are_told_and_left_alone() {
             let kinds = if end < 40 { CORRUPT } else { UNDECODABLE };
             refuses(&server, &engines, &runs, &record[..end], kinds).await;
         }
-        for (at, byte) in [(0, b'2'), (0, b'\0'), (1, b'U'), (1, b'F'), (2, b'J'), (2, b'\xff'), (3, b'2'), (4, b'!')] {
+        for (at, byte) in [(0, b'2'), (0, b'\0'), (1, b'U'), (1, b'G'), (2, b'J'), (2, b'\xff'), (3, b'2'), (4, b'!')] {
             let mut damaged = record.clone();
             damaged[at] = byte;
             refuses(&server, &engines, &runs, &damaged, CORRUPT).await;

@@ -1,6 +1,6 @@
 //! Keys that are none, keys that must not collide, and keys of different tenants.
 
-use idem::{Error, ErrorKind, IdempotencyKey};
+use idem::{Error, ErrorKind, IdempotencyKey, idempotent};
 use test_support::Monitor;
 
 use crate::support::{Runs, engine, keys, kind, server};
@@ -51,6 +51,34 @@ async fn parts_that_read_the_same_when_joined_are_different_intents() {
     assert_eq!(run("h", (&long, "2")).await, 5);
     assert_eq!(run("h", (&long, "1")).await, 4);
     assert_eq!(runs.count(), 5);
+}
+
+mod before_a_deploy {
+    use super::*;
+
+    #[idempotent(name = "charge.v1", key = id)]
+    pub(super) async fn charge(id: &str) -> Result<String, Error> {
+        Ok(format!("before: {id}"))
+    }
+}
+
+mod after_a_deploy {
+    use super::*;
+
+    #[idempotent(name = "charge.v1", key = number)]
+    pub(super) async fn charge_moved_and_renamed(number: &str) -> Result<String, Error> {
+        Ok(format!("after: {number}"))
+    }
+}
+
+/// Case O-27, the half that needs two engines on one store; the other half is in `tests/names.rs`.
+#[tokio::test]
+async fn a_named_function_finds_its_records_after_it_was_moved_and_renamed() {
+    let server = server();
+    let before = idem::with_engine(engine(&server), before_a_deploy::charge("order-1")).await.unwrap();
+    assert_eq!(before, "before: order-1");
+    let after = idem::with_engine(engine(&server), after_a_deploy::charge_moved_and_renamed("order-1")).await.unwrap();
+    assert_eq!(after, before, "replayed");
 }
 
 /// Case O-26.

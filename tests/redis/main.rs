@@ -3,6 +3,7 @@
 mod actors;
 mod answers;
 mod arguments;
+mod closing;
 mod cluster;
 mod commands;
 mod connections;
@@ -27,3 +28,4 @@ mod storm;
 mod support;
 mod trouble;
 mod unknown;
+mod waiting;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::record::{Kept, Origin};
-use crate::store::{ClaimReply, CompleteReply, Store};
+use crate::record::{Ending, Kept, Origin};
+use crate::store::{Complete, CompleteReply, OnCrash, Store};
 
-use super::intent::{Intent, answered, granted};
+use super::intent::{Intent, answered, granted, replayed, won_twice};
 
 /// Every scenario of the verb.
 ///
@@ -20,6 +20,10 @@ pub async fn all(store: &impl Store) {
     a_completion_after_a_follower_is_lost(store).await;
     a_settled_record_is_never_changed(store).await;
     an_absent_record_is_restored_only_if_asked(store).await;
+    a_late_owner_settles_what_was_declared_uncertain(store).await;
+    the_answer_to_who_asked_is_kept(store).await;
+    an_error_that_is_final_is_replayed_as_one(store).await;
+    a_record_from_before_the_claim_is_as_good_as_absent(store).await;
     a_payload_comes_back_byte_by_byte(store).await;
     a_result_is_forgotten_when_its_retention_ends(store).await;
 }
@@ -60,10 +64,7 @@ async fn a_settled_record_is_never_changed(store: &impl Store) {
     answered(store.complete(&intent.complete(&next, granted_next, "next", false)).await);
     assert_eq!(answered(store.complete(&intent.complete(&claim, grant, "late", true)).await), CompleteReply::Lost);
     answered(store.release(&intent.release(&next, Some(granted_next))).await);
-    match answered(store.claim(&intent.claim()).await) {
-        ClaimReply::Replay(replay) => assert_eq!(replay.kept.payload, "next"),
-        other => panic!("a settled identity is replayed, not {other:?}"),
-    }
+    assert_eq!(replayed(store.claim(&intent.claim()).await).kept.payload, "next");
 }
 
 async fn an_absent_record_is_restored_only_if_asked(store: &impl Store) {
@@ -73,8 +74,53 @@ async fn an_absent_record_is_restored_only_if_asked(store: &impl Store) {
     assert_eq!(answered(store.complete(&complete(false)).await), CompleteReply::Absent);
     assert_eq!(answered(store.complete(&complete(false)).await), CompleteReply::Absent, "nothing was written");
     assert_eq!(answered(store.complete(&complete(true)).await), CompleteReply::Restored);
-    let reply = answered(store.claim(&vanished.claim()).await);
-    assert!(matches!(reply, ClaimReply::Replay(_)), "{reply:?}");
+    replayed(store.claim(&vanished.claim()).await);
+}
+
+/// Scenario F8.
+async fn a_late_owner_settles_what_was_declared_uncertain(store: &impl Store) {
+    let intent = Intent::new();
+    let (claim, grant) = intent.declared_uncertain(store).await;
+    let foreign = intent.complete(&intent.claim(), grant, "foreign", true);
+    assert_eq!(answered(store.complete(&foreign).await), CompleteReply::Lost);
+    let late = intent.complete(&claim, grant, "late", false);
+    assert_eq!(answered(store.complete(&late).await), CompleteReply::Completed);
+    assert_eq!(replayed(store.claim(&intent.claim()).await).kept.payload, "late");
+}
+
+async fn the_answer_to_who_asked_is_kept(store: &impl Store) {
+    let intent = Intent::new();
+    intent.held(store).await;
+    let asker = intent.claim_on_crash(OnCrash::Recover);
+    let grant = granted(store.claim(&asker).await);
+    let found = intent.complete(&asker, grant, "found", false);
+    assert_eq!(answered(store.complete(&found).await), CompleteReply::Completed);
+    assert_eq!(replayed(store.claim(&intent.claim()).await).kept.payload, "found");
+}
+
+async fn an_error_that_is_final_is_replayed_as_one(store: &impl Store) {
+    let intent = Intent::new();
+    let (claim, grant) = intent.won(store).await;
+    let failed = Complete { ending: Ending::Failed, ..intent.complete(&claim, grant, "1", false) };
+    assert_eq!(answered(store.complete(&failed).await), CompleteReply::Completed);
+    assert_eq!(answered(store.complete(&failed).await), CompleteReply::Already);
+    let told = replayed(store.claim(&intent.claim()).await);
+    assert_eq!((told.ending, told.kept), (Ending::Failed, failed.kept.clone()));
+    let completed = Complete { ending: Ending::Completed, ..failed };
+    assert_eq!(answered(store.complete(&completed).await), CompleteReply::Lost, "it ended otherwise");
+}
+
+/// Scenario F15.
+async fn a_record_from_before_the_claim_is_as_good_as_absent(store: &impl Store) {
+    let past = Intent::new();
+    let (claim, grant) = past.won(store).await;
+    let (later, granted_later) = won_twice(store).await;
+    let complete = |restore| past.complete(&later, granted_later, "1", restore);
+    assert_eq!(answered(store.complete(&complete(true)).await), CompleteReply::Lost, "somebody runs");
+    answered(store.release(&past.release(&claim, Some(grant))).await);
+    assert_eq!(answered(store.complete(&complete(false)).await), CompleteReply::Lost);
+    assert_eq!(answered(store.complete(&complete(true)).await), CompleteReply::Restored);
+    assert_eq!(replayed(store.claim(&past.claim()).await).attempt, 2);
 }
 
 async fn a_payload_comes_back_byte_by_byte(store: &impl Store) {
@@ -83,20 +129,15 @@ async fn a_payload_comes_back_byte_by_byte(store: &impl Store) {
         let intent = Intent::new();
         let (claim, grant) = intent.won(store).await;
         answered(store.complete(&intent.complete(&claim, grant, payload.clone(), false)).await);
-        match answered(store.claim(&intent.claim()).await) {
-            ClaimReply::Replay(replay) => assert!(replay.kept.payload == payload, "{} bytes", payload.len()),
-            other => panic!("a settled identity is replayed, not {other:?}"),
-        }
+        let replay = replayed(store.claim(&intent.claim()).await);
+        assert!(replay.kept.payload == payload, "{} bytes", payload.len());
     }
     let intent = Intent::new();
     let (claim, grant) = intent.won(store).await;
     let mut without = intent.complete(&claim, grant, "", false);
     without.kept = Kept { codec: None, payload: Bytes::new() };
     answered(store.complete(&without).await);
-    match answered(store.claim(&intent.claim()).await) {
-        ClaimReply::Replay(replay) => assert_eq!(replay.kept, without.kept),
-        other => panic!("a settled identity is replayed, not {other:?}"),
-    }
+    assert_eq!(replayed(store.claim(&intent.claim()).await).kept, without.kept);
 }
 
 async fn a_result_is_forgotten_when_its_retention_ends(store: &impl Store) {

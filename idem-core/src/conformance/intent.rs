@@ -11,7 +11,8 @@ use crate::key::Key;
 use crate::operation::Operation;
 use crate::record::{Ending, Fence, Kept, Token};
 use crate::store::{
-    Claim, ClaimReply, Complete, Forget, GivenUp, Grant, OnCrash, Owner, Release, Renew, Settle, Settlement, Store,
+    Claim, ClaimReply, Complete, Forget, GivenUp, Grant, OnCrash, Owner, Release, ReleaseReply, Renew, Replay, Settle,
+    Settlement, Store,
 };
 
 /// One intent, and the requests for it: for scenarios, and for tests of a store.
@@ -77,6 +78,12 @@ impl Intent {
         }
     }
 
+    /// A claim that meets a crash so.
+    #[must_use]
+    pub fn claim_on_crash(&self, on_crash: OnCrash) -> Claim {
+        Claim { on_crash, ..self.claim() }
+    }
+
     /// The renewal of what `claim` won.
     #[must_use]
     pub fn renew(&self, claim: &Claim, grant: Grant, restore: bool) -> Renew {
@@ -129,6 +136,23 @@ impl Intent {
         (claim, grant)
     }
 
+    /// Claims, must win, and is declared uncertain after its lease.
+    pub(super) async fn declared_uncertain(&self, store: &impl Store) -> (Claim, Grant) {
+        let (claim, grant) = self.won(store).await;
+        self.lease_ends().await;
+        let refused = answered(store.claim(&self.claim_on_crash(OnCrash::Refuse)).await);
+        assert_eq!(refused, ClaimReply::Uncertain { fence: grant.fence });
+        (claim, grant)
+    }
+
+    /// Claims, must win, and gives up with an unknown outcome.
+    pub(super) async fn held(&self, store: &impl Store) -> (Claim, Grant) {
+        let (claim, grant) = self.won(store).await;
+        let release = Release { given_up: GivenUp::Held, ..self.release(&claim, Some(grant)) };
+        assert_eq!(answered(store.release(&release).await), ReleaseReply::Uncertain);
+        (claim, grant)
+    }
+
     /// Waits for the end of a lease that begins now.
     pub(super) async fn lease_ends(&self) {
         tokio::time::sleep(Self::LEASE + Duration::from_millis(20)).await;
@@ -138,12 +162,30 @@ impl Intent {
 const LEASE: u64 = 150;
 const LINGER: u64 = 60_000;
 
+/// A second attempt of an identity of its own. Asked for under the name of another, it is a claim that the store has not
+/// seen: as after a failover to a replica that had not.
+pub(super) async fn won_twice(store: &impl Store) -> (Claim, Grant) {
+    let intent = Intent::new();
+    let (claim, grant) = intent.won(store).await;
+    answered(store.release(&intent.release(&claim, Some(grant))).await);
+    intent.won(store).await
+}
+
 /// The grant of a claim that must have won.
 #[track_caller]
 pub(super) fn granted<E: std::fmt::Debug>(reply: Result<ClaimReply, E>) -> Grant {
     match reply {
         Ok(ClaimReply::Acquired(grant)) => grant,
         other => panic!("the claim must be acquired, not {other:?}"),
+    }
+}
+
+/// The result of a claim that must be answered from one.
+#[track_caller]
+pub(super) fn replayed<E: std::fmt::Debug>(reply: Result<ClaimReply, E>) -> Replay {
+    match reply {
+        Ok(ClaimReply::Replay(kept)) => kept,
+        other => panic!("a settled identity is replayed, not {other:?}"),
     }
 }
 

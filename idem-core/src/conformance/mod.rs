@@ -12,9 +12,12 @@
 
 pub mod claim;
 pub mod complete;
+pub mod forget;
+pub mod inspect;
 mod intent;
 pub mod release;
 pub mod renew;
+pub mod settle;
 
 pub use intent::Intent;
 
@@ -30,4 +33,7 @@ pub async fn all(store: &impl Store) {
     renew::all(store).await;
     complete::all(store).await;
     release::all(store).await;
+    settle::all(store).await;
+    forget::all(store).await;
+    inspect::all(store).await;
 }

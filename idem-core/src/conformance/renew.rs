@@ -1,9 +1,9 @@
 //! [`Store::renew`]: the owner's claim lives on, and no other comes back to life.
 
 use crate::record::Origin;
-use crate::store::{ClaimReply, CompleteReply, ReleaseReply, RenewReply, Store};
+use crate::store::{ClaimReply, CompleteReply, ReleaseReply, Renew, RenewReply, Store};
 
-use super::intent::{Intent, answered, granted};
+use super::intent::{Intent, answered, granted, won_twice};
 
 /// Every scenario of the verb.
 ///
@@ -17,6 +17,8 @@ pub async fn all(store: &impl Store) {
     a_token_that_won_twice_owns_by_its_latest_fence_only(store).await;
     a_released_or_settled_claim_is_lost(store).await;
     an_absent_record_is_written_again_only_if_asked(store).await;
+    what_was_declared_uncertain_is_held_no_longer(store).await;
+    a_record_from_before_the_claim_is_as_good_as_absent(store).await;
 }
 
 async fn a_renewed_claim_outlives_its_first_lease(store: &impl Store) {
@@ -95,4 +97,31 @@ async fn an_absent_record_is_written_again_only_if_asked(store: &impl Store) {
     assert!(matches!(reply, ClaimReply::InFlight { .. }), "{reply:?}");
     renew.restore = false;
     assert_eq!(answered(store.renew(&renew).await), RenewReply::Renewed);
+}
+
+async fn what_was_declared_uncertain_is_held_no_longer(store: &impl Store) {
+    let intent = Intent::new();
+    let (claim, grant) = intent.declared_uncertain(store).await;
+    for restore in [false, true] {
+        assert_eq!(answered(store.renew(&intent.renew(&claim, grant, restore)).await), RenewReply::Uncertain);
+        let foreign = intent.renew(&intent.claim(), grant, restore);
+        assert_eq!(answered(store.renew(&foreign).await), RenewReply::Lost);
+    }
+    let reply = answered(store.claim(&intent.claim()).await);
+    assert_eq!(reply, ClaimReply::Uncertain { fence: grant.fence });
+}
+
+/// Scenario F15.
+async fn a_record_from_before_the_claim_is_as_good_as_absent(store: &impl Store) {
+    let past = Intent::new();
+    let (claim, grant) = past.won(store).await;
+    let (later, granted_later) = won_twice(store).await;
+    let renew = |restore| Renew { operation: past.operation.clone(), ..past.renew(&later, granted_later, restore) };
+    assert_eq!(answered(store.renew(&renew(true)).await), RenewReply::Lost, "somebody runs");
+    answered(store.release(&past.release(&claim, Some(grant))).await);
+    assert_eq!(answered(store.renew(&renew(false)).await), RenewReply::Lost);
+    assert_eq!(answered(store.renew(&renew(true)).await), RenewReply::Reasserted);
+    assert_eq!(answered(store.renew(&renew(false)).await), RenewReply::Renewed);
+    let reply = answered(store.claim(&past.claim()).await);
+    assert!(matches!(reply, ClaimReply::InFlight { .. }), "{reply:?}");
 }

@@ -214,7 +214,7 @@ pub(super) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    fn open(canon: &'a mut Canon) -> Self {
+    pub(super) fn open(canon: &'a mut Canon) -> Self {
         canon.tag(MAP);
         Self { first: canon.entries.len(), canon, open: None, sorted: true }
     }

@@ -4,13 +4,14 @@ async fn charge(
     amount_cents: u64,
 ) -> Result<Receipt, ChargeError> {
     let call = {
-        static SITE: ::idem::__private::Site = ::idem::__private::Site::new(
+        enum Here {}
+        static SITE: ::idem::__private::Site = ::idem::__private::Site::of_function(
             ::core::concat!(::core::module_path!(), "::charge"),
+            ::core::any::type_name::<Here>,
         );
         SITE.call()
     }
         .key(&order_id)
-        .arg(&order_id)
         .arg(&amount_cents);
     let returns = ::idem::__private::returns::<Result<Receipt, ChargeError>>();
     let body = ::core::pin::pin!(async move {

@@ -29,7 +29,12 @@ pub(crate) async fn claim(
             Some(most) => command.arg(&attempt_text(most)),
             None => command.arg(""),
         };
-        command.arg(memory(request.linger)).arg(&seen[..]);
+        command.arg(memory(request.linger));
+        // With it the command has more than ten words, which a server takes from nobody who did not log in: it would not
+        // say that it wants a password. Whoever has seen a record is known to it.
+        if !seen.is_empty() {
+            command.arg(&seen[..]);
+        }
     });
     Ok(match reply.await?.parts() {
         ("acquired", Some(Value::BulkString(raw))) => {

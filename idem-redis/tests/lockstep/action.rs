@@ -8,13 +8,34 @@ use proptest::prelude::*;
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     Claim(Claiming),
-    Repeat { of: usize },
-    Renew { of: usize, restore: bool },
-    Complete { of: usize, restore: bool, result: Result },
-    Release { of: usize, answered: bool, given_up: GivenUp },
-    Settle { seen: Seen, result: Option<Result> },
-    Forget { seen: Seen, force: bool },
+    Repeat {
+        of: usize,
+    },
+    Renew {
+        of: usize,
+        restore: bool,
+    },
+    Complete {
+        of: usize,
+        restore: bool,
+        result: Result,
+    },
+    Release {
+        of: usize,
+        answered: bool,
+        given_up: GivenUp,
+    },
+    Settle {
+        seen: Seen,
+        result: Option<Result>,
+    },
+    Forget {
+        seen: Seen,
+        force: bool,
+    },
     Inspect,
+    /// The latest request of an owner or a person, once more.
+    Again,
     Disturb(Disturbance),
 }
 
@@ -48,28 +69,62 @@ pub(crate) enum Seen {
 pub(crate) enum Disturbance {
     LeaseEnds,
     Vanishes,
-    GoesBack { by: usize },
+    GoesBack {
+        by: usize,
+    },
     LosesItsExpiry,
     CountsToTheEnd,
-    IsDamaged { at: usize, byte: u8 },
-    IsRelabelled { state: u8, open: bool },
-    IsOverwritten { value: Vec<u8> },
+    IsAround {
+        of: usize,
+        fence: i8,
+        attempt: i8,
+    },
+    IsCut {
+        to: usize,
+    },
+    IsDamaged {
+        at: usize,
+        byte: u8,
+    },
+    /// In another state, and perhaps bound to no arguments: so many digits of its fingerprint are blank.
+    IsRelabelled {
+        state: u8,
+        blank: Option<usize>,
+    },
+    IsOverwritten {
+        value: Vec<u8>,
+    },
 }
 
-pub(crate) fn action() -> impl Strategy<Value = Action> {
-    let of = || 0_usize..4;
+pub(crate) fn sequence() -> impl Strategy<Value = Vec<Action>> {
+    let disturbance = || disturbance().prop_map(Action::Disturb);
+    let steps = prop_oneof![
+        10 => verb().prop_map(|verb| vec![verb]),
+        6 => disturbance().prop_map(|disturbance| vec![disturbance]),
+        // Each verb is to meet each damage, and not only the first one after it; and the sequence goes on.
+        3 => (damage(), verb(), prop::bool::weighted(0.8)).prop_map(|(damage, verb, is_undone)| {
+            let mut steps = vec![Action::Disturb(damage), verb];
+            steps.extend(is_undone.then_some(Action::Disturb(Disturbance::GoesBack { by: 2 })));
+            steps
+        }),
+    ];
+    prop::collection::vec(steps, 1..50).prop_map(|steps| steps.concat())
+}
+
+fn verb() -> impl Strategy<Value = Action> {
+    let of = || prop_oneof![Just(0_usize), 0_usize..4];
     let given_up = prop_oneof![Just(GivenUp::Released), Just(GivenUp::Held), Just(GivenUp::Rejected)];
     prop_oneof![
         6 => claiming().prop_map(Action::Claim),
         3 => of().prop_map(|of| Action::Repeat { of }),
-        3 => (of(), any::<bool>()).prop_map(|(of, restore)| Action::Renew { of, restore }),
+        4 => (of(), any::<bool>()).prop_map(|(of, restore)| Action::Renew { of, restore }),
         3 => (of(), any::<bool>(), result()).prop_map(|(of, restore, result)| Action::Complete { of, restore, result }),
         4 => (of(), any::<bool>(), given_up)
             .prop_map(|(of, answered, given_up)| Action::Release { of, answered, given_up }),
         2 => (seen(), prop::option::of(result())).prop_map(|(seen, result)| Action::Settle { seen, result }),
         2 => (seen(), any::<bool>()).prop_map(|(seen, force)| Action::Forget { seen, force }),
         2 => Just(Action::Inspect),
-        14 => disturbance().prop_map(Action::Disturb),
+        3 => Just(Action::Again),
     ]
 }
 
@@ -104,7 +159,20 @@ fn seen() -> impl Strategy<Value = Seen> {
 }
 
 fn disturbance() -> impl Strategy<Value = Disturbance> {
-    let at = prop_oneof![0_usize..80, 0_usize..6, Just(2), Just(75), Just(99)];
+    prop_oneof![
+        10 => Just(Disturbance::LeaseEnds),
+        2 => Just(Disturbance::Vanishes),
+        6 => (1_usize..8).prop_map(|by| Disturbance::GoesBack { by }),
+        2 => Just(Disturbance::LosesItsExpiry),
+        3 => Just(Disturbance::IsRelabelled { state: b'U', blank: None }),
+        1 => Just(Disturbance::CountsToTheEnd),
+        4 => (0_usize..3, -1_i8..=1, -1_i8..=1)
+            .prop_map(|(of, fence, attempt)| Disturbance::IsAround { of, fence, attempt }),
+    ]
+}
+
+fn damage() -> impl Strategy<Value = Disturbance> {
+    let at = prop_oneof![0_usize..80, 0_usize..6, Just(2), 62_usize..76, Just(99)];
     let byte = prop_oneof![any::<u8>(), prop::sample::select(b"z-2IRUCFfrstdx!".to_vec())];
     let value = prop_oneof![
         Just(vec![]),
@@ -113,14 +181,10 @@ fn disturbance() -> impl Strategy<Value = Disturbance> {
         prop::collection::vec(any::<u8>(), 0..90),
     ];
     prop_oneof![
-        12 => Just(Disturbance::LeaseEnds),
-        2 => Just(Disturbance::Vanishes),
-        6 => (1_usize..8).prop_map(|by| Disturbance::GoesBack { by }),
-        1 => Just(Disturbance::LosesItsExpiry),
-        1 => Just(Disturbance::CountsToTheEnd),
-        2 => (at, byte).prop_map(|(at, byte)| Disturbance::IsDamaged { at, byte }),
-        3 => (prop::sample::select(b"IRUCF".to_vec()), prop::bool::weighted(0.3))
-            .prop_map(|(state, open)| Disturbance::IsRelabelled { state, open }),
+        4 => (at, byte).prop_map(|(at, byte)| Disturbance::IsDamaged { at, byte }),
+        4 => (prop::sample::select(b"IRRUCF".to_vec()), prop_oneof![Just(None), (20_usize..=22).prop_map(Some)])
+            .prop_map(|(state, blank)| Disturbance::IsRelabelled { state, blank }),
+        1 => (0_usize..80).prop_map(|to| Disturbance::IsCut { to }),
         1 => value.prop_map(|value| Disturbance::IsOverwritten { value }),
     ]
 }

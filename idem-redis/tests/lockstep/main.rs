@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use test_support::RedisServer;
 
-use action::action;
+use action::sequence;
 use world::World;
 
 #[test]
@@ -43,7 +43,7 @@ fn in_lockstep(fast_claim: bool) {
     let case = Cell::new(0);
     let met = RefCell::new(BTreeSet::new());
     let config = ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() };
-    proptest!(config, |(actions in prop::collection::vec(action(), 1..60))| {
+    proptest!(config, |(actions in sequence())| {
         case.set(case.get() + 1);
         let mut met = met.borrow_mut();
         let mut world = World::new(&server, case.get(), fast_claim, &mut met);

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use idem_core::conformance::Intent;
 use idem_core::protocol::{self, Step, Stored, Write};
-use idem_core::record::{Corrupt, Kept, Record, State};
+use idem_core::record::{Corrupt, Kept, Record, State, attempt_text};
 use idem_core::store::{
-    Claim, ClaimReply, CompleteReply, ForgetReply, Grant, InspectReply, ReleaseReply, RenewReply, SettleReply,
+    Claim, ClaimReply, CompleteReply, ForgetReply, GivenUp, Grant, InspectReply, ReleaseReply, RenewReply, SettleReply,
     Settlement, Store,
 };
 use idem_core::{Codec, Fence};
@@ -32,6 +32,7 @@ pub(crate) struct World<'a> {
     intent: Intent,
     claims: Vec<(Claim, Option<Grant>)>,
     past: Vec<Held>,
+    latest: Option<Action>,
     /// Every reply that was met, as `verb word`.
     met: &'a mut BTreeSet<String>,
 }
@@ -47,13 +48,21 @@ impl<'a> World<'a> {
         let pool = deadpool_redis::Config::from_url(server.url()).create_pool(Some(deadpool_redis::Runtime::Tokio1));
         let store = RedisStore::builder(pool.expect("a pool")).fast_claim(fast_claim).build().expect("a prefix");
         let raw = server.client().expect("a client");
-        Self { runtime, store, raw, key, intent, claims: Vec::new(), past: Vec::new(), met }
+        Self { runtime, store, raw, key, intent, claims: Vec::new(), past: Vec::new(), latest: None, met }
     }
 
     pub(crate) fn act(&mut self, action: Action) {
+        let action = match action {
+            Action::Again => self.latest.clone().unwrap_or(Action::Inspect),
+            other => other,
+        };
         let before = self.held();
         self.past.push(before.clone());
+        if !matches!(action, Action::Claim(_) | Action::Repeat { .. } | Action::Disturb(_)) {
+            self.latest = Some(action.clone());
+        }
         match action {
+            Action::Again => unreachable!("it was another action before"),
             Action::Claim(claiming) => self.claim(self.new_claim(&claiming), &before),
             Action::Repeat { of } => {
                 if let Some((claim, _)) = self.nth(of) {
@@ -62,27 +71,10 @@ impl<'a> World<'a> {
             }
             Action::Renew { of, restore } => self.renew(of, restore, &before),
             Action::Complete { of, restore, result } => self.complete(of, restore, &result, &before),
-            Action::Release { of, answered, given_up } => {
-                if let Some((claim, grant)) = self.nth(of) {
-                    let mut request = self.intent.release(&claim, grant.filter(|_| answered));
-                    (request.given_up, request.retention) = (given_up, RETENTION);
-                    let reply = self.runtime.block_on(self.store.release(&request)).expect("an answer");
-                    let corrupt = ReleaseReply::Corrupt;
-                    self.agree("release", &before, reply, ReleaseReply::Unchanged, corrupt, |stored| {
-                        protocol::release(stored, &request)
-                    });
-                }
-            }
+            Action::Release { of, answered, given_up } => self.release(of, answered, given_up, &before),
             Action::Settle { seen, result } => self.settle(&seen, result.as_ref(), &before),
             Action::Forget { seen, force } => self.forget(&seen, force, &before),
-            Action::Inspect => {
-                let reply = self.runtime.block_on(self.store.inspect(&self.intent.operation)).expect("an answer");
-                let corrupt = InspectReply::Corrupt;
-                self.agree("inspect", &before, reply, corrupt(Corrupt::UnknownVersion), corrupt, |stored| Step {
-                    reply: protocol::inspect(stored),
-                    write: Write::Nothing,
-                });
-            }
+            Action::Inspect => self.inspect(&before),
             Action::Disturb(disturbance) => self.disturb(&disturbance, before),
         }
     }
@@ -90,6 +82,11 @@ impl<'a> World<'a> {
     /// The claim that was made so many claims ago.
     fn nth(&self, of: usize) -> Option<(Claim, Option<Grant>)> {
         self.claims.iter().rev().nth(of).cloned()
+    }
+
+    /// The claim that was won so many wins ago.
+    fn won(&self, of: usize) -> Option<(Claim, Grant)> {
+        self.claims.iter().rev().filter_map(|(claim, grant)| Some((claim.clone(), (*grant)?))).nth(of)
     }
 
     fn new_claim(&self, claiming: &Claiming) -> Claim {
@@ -111,7 +108,7 @@ impl<'a> World<'a> {
     }
 
     fn renew(&mut self, of: usize, restore: bool, before: &Held) {
-        let Some((claim, Some(grant))) = self.nth(of) else { return };
+        let Some((claim, grant)) = self.won(of) else { return };
         let request = self.intent.renew(&claim, grant, restore);
         let reply = self.runtime.block_on(self.store.renew(&request)).expect("an answer");
         self.agree("renew", before, reply, RenewReply::Lost, RenewReply::Corrupt, |stored| {
@@ -120,12 +117,22 @@ impl<'a> World<'a> {
     }
 
     fn complete(&mut self, of: usize, restore: bool, result: &action::Result, before: &Held) {
-        let Some((claim, Some(grant))) = self.nth(of) else { return };
+        let Some((claim, grant)) = self.won(of) else { return };
         let mut request = self.intent.complete(&claim, grant, result.payload, restore);
         (request.ending, request.retention) = (result.ending, RETENTION);
         let reply = self.runtime.block_on(self.store.complete(&request)).expect("an answer");
         self.agree("complete", before, reply, CompleteReply::Lost, CompleteReply::Corrupt, |stored| {
             protocol::complete(stored, &request)
+        });
+    }
+
+    fn release(&mut self, of: usize, answered: bool, given_up: GivenUp, before: &Held) {
+        let Some((claim, grant)) = self.nth(of) else { return };
+        let mut request = self.intent.release(&claim, grant.filter(|_| answered));
+        (request.given_up, request.retention) = (given_up, RETENTION);
+        let reply = self.runtime.block_on(self.store.release(&request)).expect("an answer");
+        self.agree("release", before, reply, ReleaseReply::Unchanged, ReleaseReply::Corrupt, |stored| {
+            protocol::release(stored, &request)
         });
     }
 
@@ -152,11 +159,20 @@ impl<'a> World<'a> {
         });
     }
 
+    fn inspect(&mut self, before: &Held) {
+        let reply = self.runtime.block_on(self.store.inspect(&self.intent.operation)).expect("an answer");
+        let corrupt = InspectReply::Corrupt;
+        self.agree("inspect", before, reply, corrupt(Corrupt::UnknownVersion), corrupt, |stored| Step {
+            reply: protocol::inspect(stored),
+            write: Write::Nothing,
+        });
+    }
+
     /// The fence that a person has seen: the record's, or that of an earlier claim.
     fn fence(&self, seen: &Seen, before: &Held) -> Fence {
         let fence = match seen {
             Seen::Now => before.raw.clone().and_then(|raw| Record::from_bytes(&raw.into()).ok()).map(|now| now.fence),
-            Seen::Earlier { of } => self.nth(*of).and_then(|(_, grant)| grant).map(|grant| grant.fence),
+            Seen::Earlier { of } => self.won(*of).map(|(_, grant)| grant.fence),
         };
         fence.unwrap_or(Fence::new(7))
     }
@@ -226,15 +242,23 @@ impl<'a> World<'a> {
             Disturbance::Vanishes => return self.send(&["DEL", &self.key.clone()]),
             Disturbance::LosesItsExpiry => return self.send(&["PERSIST", &self.key.clone()]),
             Disturbance::CountsToTheEnd => {
-                if let Some(attempt) = raw.get_mut(15..18) {
-                    attempt.copy_from_slice(b"zzz");
+                if let Some(place) = raw.get_mut(15..18) {
+                    place.copy_from_slice(b"zzz");
                 }
             }
+            Disturbance::IsAround { of, fence, attempt } => {
+                if let (Some((_, grant)), Some(place)) = (self.won(*of), raw.get_mut(4..18)) {
+                    let fence = Fence::new(grant.fence.get().saturating_add_signed((*fence).into()));
+                    place[..11].copy_from_slice(&fence.to_text());
+                    place[11..].copy_from_slice(&attempt_text(grant.attempt.saturating_add_signed((*attempt).into())));
+                }
+            }
+            Disturbance::IsCut { to } => raw.truncate(*to),
             Disturbance::IsDamaged { at, byte } => match raw.get_mut(*at) {
                 Some(place) => *place = *byte,
                 None => raw.push(*byte),
             },
-            Disturbance::IsRelabelled { state, open } => relabel(&mut raw, *state, *open),
+            Disturbance::IsRelabelled { state, blank } => relabel(&mut raw, *state, *blank),
             Disturbance::IsOverwritten { value } => raw.clone_from(value),
             Disturbance::GoesBack { .. } => unreachable!("done above"),
         }
@@ -267,14 +291,14 @@ impl<'a> World<'a> {
     }
 }
 
-/// The same record in another state, and perhaps bound to no arguments.
-fn relabel(raw: &mut [u8], state: u8, open: bool) {
+/// The same record in another state, and perhaps with no scheme and so many blank digits for a fingerprint.
+fn relabel(raw: &mut [u8], state: u8, blank: Option<usize>) {
     if let Some(letter) = raw.get_mut(1) {
         *letter = state;
     }
-    if let (true, true) = (open, raw.len() >= 40) {
+    if let (Some(blank), true) = (blank, raw.len() >= 40) {
         raw[3] = b'-';
-        raw[18..40].fill(b'-');
+        raw[40 - blank..40].fill(b'-');
     }
 }
 

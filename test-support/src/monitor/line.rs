@@ -1,12 +1,14 @@
 //! One line of a monitor's stream: `1339518083.107412 [0 127.0.0.1:60866] "SET" "key" "a \"quoted\" value"`.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::Error;
 
 /// One command that a server executed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Command {
+    at: Duration,
     database: u32,
     source: String,
     words: Vec<Vec<u8>>,
@@ -30,6 +32,12 @@ impl Command {
     pub fn word(&self, index: usize) -> Option<String> {
         let bytes = self.words.get(index)?;
         Some(String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// When it ran: the time since 1970, by the server's clock.
+    #[must_use]
+    pub fn at(&self) -> Duration {
+        self.at
     }
 
     /// The number of the database it ran on.
@@ -68,11 +76,13 @@ impl fmt::Debug for Command {
 }
 
 fn parse(line: &str) -> Option<Command> {
-    let (_time, rest) = line.split_once(" [")?;
+    let (at, rest) = line.split_once(" [")?;
+    let (seconds, micros) = at.trim_start_matches('+').split_once('.')?;
+    let at = Duration::from_secs(seconds.parse().ok()?) + Duration::from_micros(micros.parse().ok()?);
     // The last word of an address may hold a bracket of its own (`[::1]:6379`); the quote after it cannot be part of it.
     let (origin, words) = rest.split_once("] \"")?;
     let (database, source) = origin.split_once(' ')?;
-    Some(Command { database: database.parse().ok()?, source: source.to_owned(), words: unquote_all(words)? })
+    Some(Command { at, database: database.parse().ok()?, source: source.to_owned(), words: unquote_all(words)? })
 }
 
 /// Reads `first" "second" "third"`: the opening quote of the first word is gone already.
@@ -128,6 +138,7 @@ mod tests {
         let command = Command::parse(r#"+1339518083.107412 [3 127.0.0.1:60866] "get" "a key" """#).unwrap();
         assert_eq!(command.name(), "GET");
         assert_eq!(command.words(), [&b"get"[..], b"a key", b""]);
+        assert_eq!(command.at(), Duration::from_micros(1_339_518_083_107_412));
         assert_eq!(command.database(), 3);
         assert_eq!(command.source(), "127.0.0.1:60866");
         assert!(!command.is_from_script());

@@ -1,0 +1,18 @@
+#![deny(warnings)]
+
+#[path = "../support.rs"]
+mod support;
+
+use idem::{Error, idempotent};
+
+#[idempotent(key = id)]
+#[deprecated = "use another"]
+async fn ship(id: u64) -> Result<u64, Error> {
+    support::ran();
+    Ok(id)
+}
+
+fn main() {
+    #[expect(deprecated)]
+    support::runs_once(7, async || ship(7).await);
+}

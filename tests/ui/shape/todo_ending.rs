@@ -1,0 +1,19 @@
+#![deny(warnings)]
+
+#[path = "../support.rs"]
+mod support;
+
+use idem::{Error, idempotent};
+
+#[idempotent(key = id)]
+async fn ship(id: u64) -> Result<u64, Error> {
+    support::ran();
+    if id == 7 {
+        return Ok(id);
+    }
+    todo!()
+}
+
+fn main() {
+    support::runs_once(7, async || ship(7).await);
+}

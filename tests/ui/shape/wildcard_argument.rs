@@ -1,0 +1,16 @@
+#[path = "../support.rs"]
+mod support;
+
+use idem::{Error, idempotent};
+
+struct NotSerialize;
+
+#[idempotent(key = id)]
+async fn ship(id: u64, _: NotSerialize) -> Result<u64, Error> {
+    support::ran();
+    Ok(id)
+}
+
+fn main() {
+    support::runs_once(7, async || ship(7, NotSerialize).await);
+}
