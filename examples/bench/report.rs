@@ -47,6 +47,15 @@ pub(crate) struct CommandsPerCall {
 /// Nanoseconds per call, in the least disturbed round.
 #[derive(Serialize)]
 pub(crate) struct InProcess {
+    pub(crate) alone: PerCall,
+    /// With a Prometheus exporter.
+    pub(crate) measured: PerCall,
+    /// And with a subscriber that takes the spans.
+    pub(crate) traced: PerCall,
+}
+
+#[derive(Serialize)]
+pub(crate) struct PerCall {
     pub(crate) first: f64,
     pub(crate) replay: f64,
 }
@@ -94,11 +103,12 @@ impl Report {
             out,
             "(the user's key is 36 characters; \"same Redis key\": with all that idem puts around it, on both sides)"
         )?;
-        writeln!(
-            out,
-            "\nnanoseconds per call in memory: first {}, replay {}",
-            self.in_process_ns.first, self.in_process_ns.replay
-        )
+        writeln!(out, "\nnanoseconds per call in memory       first     replay")?;
+        let InProcess { alone, measured, traced } = &self.in_process_ns;
+        for (what, ns) in [("idem", alone), ("with an exporter", measured), ("with an exporter and spans", traced)] {
+            writeln!(out, "{what:32} {:9} {:10}", ns.first, ns.replay)?;
+        }
+        Ok(())
     }
 }
 

@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::Span;
+
 use crate::claim::Claimed;
 use crate::lease::Loss;
 use crate::record::Fence;
@@ -132,9 +134,10 @@ impl Attempt {
         self.0.lease().loss()
     }
 
-    /// Polls `body` with this attempt as the current one. Only the polls are inside, so that nothing of the caller's is.
-    pub(crate) async fn scope<F: Future>(&self, mut body: Pin<&mut F>) -> F::Output {
-        poll_fn(|cx| CURRENT.sync_scope(self.clone(), || body.as_mut().poll(cx))).await
+    /// Polls `body` with this attempt as the current one, in the call's span. Only the polls are inside, so that nothing of
+    /// the caller's is.
+    pub(crate) async fn scope<F: Future>(&self, span: &Span, mut body: Pin<&mut F>) -> F::Output {
+        poll_fn(|cx| span.in_scope(|| CURRENT.sync_scope(self.clone(), || body.as_mut().poll(cx)))).await
     }
 }
 

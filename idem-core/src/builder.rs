@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::codec::Codec;
 use crate::engine::Engine;
 use crate::policy::{ConfigError, Policy};
+use crate::shown::ShownKeys;
 use crate::store::{AnyStore, Store};
 
 const MIN_BOUND: Duration = Duration::from_millis(10);
@@ -22,6 +23,7 @@ pub(crate) struct Settings {
     pub(crate) codec: Codec,
     pub(crate) migrate: Option<Box<Migrate>>,
     pub(crate) store_bound: Duration,
+    pub(crate) shown_keys: ShownKeys,
 }
 
 pub(crate) type Migrate = dyn Fn(&str, Codec, &[u8]) -> Option<Vec<u8>> + Send + Sync;
@@ -34,6 +36,7 @@ impl EngineBuilder {
             codec: Codec::default(),
             migrate: None,
             store_bound: Duration::from_secs(1),
+            shown_keys: ShownKeys::default(),
         })
     }
 
@@ -73,6 +76,27 @@ impl EngineBuilder {
     /// How long one store call may take before its answer counts as missing: from 10 ms to an hour. Default: 1 s.
     pub fn store_bound(mut self, bound: Duration) -> Self {
         self.0.store_bound = bound;
+        self
+    }
+
+    /// Shows keys as they are in spans, scope included, instead of as a digest. They reach whatever collects logs and traces:
+    /// not for keys that name people or hold secrets. Default: `false`.
+    pub fn log_keys(mut self, readable: bool) -> Self {
+        self.0.shown_keys = if readable { ShownKeys::Readable } else { ShownKeys::default() };
+        self
+    }
+
+    /// Shows keys in spans as a digest under `secret`, so that all processes that are given the same one show a key alike.
+    /// Default: a secret that the process makes up, so that a key is found again within its own logs alone.
+    ///
+    /// ```
+    /// # use idem_core::{Engine, MemoryStore};
+    /// # let secret = "from the application's configuration";
+    /// let engine = Engine::builder(MemoryStore::new()).log_digest_secret(secret).build()?;
+    /// # Ok::<_, idem_core::ConfigError>(())
+    /// ```
+    pub fn log_digest_secret(mut self, secret: impl AsRef<[u8]>) -> Self {
+        self.0.shown_keys = ShownKeys::under(secret.as_ref());
         self
     }
 

@@ -17,6 +17,7 @@ use crate::install;
 use crate::judge::KeepableError;
 use crate::judged::{Judged, Recovering};
 use crate::key::{IdempotencyKey, InvalidKey, Key, KeyOnly};
+use crate::observe::{self, Observed};
 use crate::operation::Operation;
 use crate::policy::{ConfigError, Policy};
 use crate::reply::{Reply, Returns, returns};
@@ -233,18 +234,17 @@ impl Call {
         returns: &Returns<R, E>,
     ) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
         let name = self.named.name.clone();
+        let Some(engine) = self.named.engine.clone().or_else(install::current) else {
+            return Box::pin(async move { Err(observe::no_engine(name)) });
+        };
         // Checked outside the future, which need not hold what is asked for as well as what is made of it.
-        match self.checked(returns.may_hold()) {
-            Ok((engine, request)) => Box::pin(engine.claim(request)),
-            Err(failure) => Box::pin(std::future::ready(Err(Error::refusing(name, failure)))),
+        match self.checked(&engine, returns.may_hold()) {
+            Ok(request) => Box::pin(engine.claim(request)),
+            Err(failure) => Box::pin(async move { Err(Observed::begin(&engine, name, None).refuse(failure)) }),
         }
     }
 
-    fn checked(self, may_hold: bool) -> Result<(Engine, Request), Failure> {
-        let engine = match self.named.engine {
-            Some(engine) => engine,
-            None => install::current().ok_or(Failure::NoEngine)?,
-        };
+    fn checked(self, engine: &Engine, may_hold: bool) -> Result<Request, Failure> {
         if let Some(site) = self.named.site {
             engine.names().check(site).map_err(Failure::Name)?;
         }
@@ -265,7 +265,7 @@ impl Call {
         };
         let fingerprint = fingerprint.map_err(Failure::InvalidArguments)?;
         let operation = Operation::new(self.named.name, scope.as_ref(), &key);
-        Ok((engine, Request { operation, fingerprint, policy, on_crash, may_hold }))
+        Ok(Request { operation, fingerprint, policy, on_crash, may_hold })
     }
 }
 

@@ -2,11 +2,13 @@
 
 use crate::clock::Instant;
 use crate::engine::Engine;
+use crate::instruments::Instruments;
 use crate::lease::Lease;
-use crate::metrics::{self, Counters};
+use crate::metrics;
 use crate::record::{Ending, Kept, Origin};
 use crate::request::Request;
 use crate::store::{Claim, Complete, GivenUp, Grant, Owner, Release, Renew, RenewReply};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A claim that was won, as its body, its keeper and its end see it.
@@ -15,22 +17,28 @@ pub(crate) struct Claimed {
     claim: Claim,
     grant: Grant,
     lease: Lease,
-    counters: Counters,
+    instruments: Arc<Instruments>,
     /// Whether there is a claim at all: not where the body runs without a store.
     is_protected: bool,
 }
 
 impl Claimed {
-    pub(crate) fn new(request: Request, claim: Claim, grant: Grant, lease: Lease, counters: Counters) -> Self {
-        Self { request, claim, grant, lease, counters, is_protected: true }
+    pub(crate) fn new(
+        request: Request,
+        claim: Claim,
+        grant: Grant,
+        lease: Lease,
+        instruments: Arc<Instruments>,
+    ) -> Self {
+        Self { request, claim, grant, lease, instruments, is_protected: true }
     }
 
     /// What stands for a claim where there is no store to make one.
-    pub(crate) fn unprotected(request: Request, counters: Counters) -> Self {
+    pub(crate) fn unprotected(request: Request, instruments: Arc<Instruments>) -> Self {
         let claim = request.claim();
         let grant = Grant { fence: claim.proposed, attempt: 0, origin: Origin::First };
         let lease = Lease::since(Instant::now(), 0);
-        Self { request, claim, grant, lease, counters, is_protected: false }
+        Self { request, claim, grant, lease, instruments, is_protected: false }
     }
 
     pub(crate) fn is_protected(&self) -> bool {
@@ -45,8 +53,8 @@ impl Claimed {
         &self.request
     }
 
-    pub(crate) fn counters(&self) -> &Counters {
-        &self.counters
+    pub(crate) fn instruments(&self) -> &Arc<Instruments> {
+        &self.instruments
     }
 
     /// The request that gives this claim up with nothing run under it.
@@ -69,8 +77,8 @@ impl Claimed {
     /// Asks the store once for another lease. `None` without a clear answer within `bound`.
     pub(crate) async fn renew(&self, engine: &Engine, bound: Duration) -> Option<RenewReply> {
         let request = Renew::of(self.claim.clone(), self.grant, !self.lease.remaining().is_zero());
-        let answer = engine.bounded(bound, engine.store().renew(&request)).await;
-        answer.inspect_err(|error| self.counters.store_error("renew", error)).ok()
+        let answer = engine.bounded(self.instruments.store(), "renew", bound, engine.store().renew(&request)).await;
+        answer.inspect_err(|error| self.instruments.store_error("renew", error)).ok()
     }
 
     /// Tells the holder what a renewal that was sent at `sent` came to.
@@ -96,7 +104,7 @@ impl Claimed {
 
     pub(crate) fn lose(&self) {
         if self.lease.lose() {
-            self.counters.add_one(metrics::LEASES_LOST);
+            self.instruments.add_one(metrics::LEASES_LOST);
             tracing::warn!(
                 operation = self.operation(),
                 fence = self.grant.fence.get(),
@@ -107,7 +115,7 @@ impl Claimed {
 
     pub(crate) fn note_vanished(&self) {
         self.lease.note_vanished();
-        self.counters.add_one(metrics::VANISHED);
+        self.instruments.add_one(metrics::VANISHED);
         tracing::warn!(
             operation = self.operation(),
             fence = self.grant.fence.get(),

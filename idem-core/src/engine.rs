@@ -12,10 +12,13 @@ use tokio::runtime;
 use crate::builder::{EngineBuilder, Settings};
 use crate::call::Named;
 use crate::codec::Codec;
+use crate::instruments::{Instrumentation, Instruments, StoreTimes};
 use crate::keeper::{self, Keeper};
 use crate::memory::MemoryStore;
 use crate::names::Names;
+use crate::operation::Operation;
 use crate::policy::Policy;
+use crate::shown::ShownKey;
 use crate::store::{AnyStore, Store};
 use crate::visits::{Visit, Visits};
 
@@ -37,6 +40,7 @@ struct Inner {
     names: Names,
     keepers: Mutex<HashMap<runtime::Id, Keeper>>,
     visits: Arc<Visits>,
+    instrumentation: Instrumentation,
 }
 
 impl Engine {
@@ -59,7 +63,7 @@ impl Engine {
 
     pub(crate) fn built(settings: Settings) -> Self {
         let (names, keepers, visits) = (Names::new(), Mutex::default(), Arc::default());
-        Self(Arc::new(Inner { settings, names, keepers, visits }))
+        Self(Arc::new(Inner { settings, names, keepers, visits, instrumentation: Instrumentation::default() }))
     }
 
     /// A call of the operation `name`, without the attribute. The name is part of the identity: keep it stable.
@@ -114,6 +118,20 @@ impl Engine {
         &*self.0.settings.store
     }
 
+    pub(crate) fn instruments(&self, operation: Cow<'static, str>) -> Arc<Instruments> {
+        self.0.instrumentation.of(operation)
+    }
+
+    /// The store's times, where no operation is known.
+    pub(crate) fn store_times(&self) -> Arc<StoreTimes> {
+        self.0.instrumentation.store()
+    }
+
+    /// The identity's key as logs and traces may show it.
+    pub(crate) fn shown_key<'a>(&'a self, operation: &'a Operation) -> ShownKey<'a> {
+        self.0.settings.shown_keys.of(operation)
+    }
+
     /// What the application makes of a payload that its type of today cannot read.
     pub(crate) fn migrate(&self, operation: &str, codec: Codec, payload: &[u8]) -> Option<Vec<u8>> {
         self.0.settings.migrate.as_ref().and_then(|migrate| migrate(operation, codec, payload))
@@ -139,7 +157,7 @@ impl Engine {
         keeper
     }
 
-    fn downgrade(&self) -> WeakEngine {
+    pub(crate) fn downgrade(&self) -> WeakEngine {
         WeakEngine(Arc::downgrade(&self.0))
     }
 }

@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use crate::codec::DecodeError;
 use crate::fingerprint::FingerprintError;
 use crate::key::InvalidKey;
-use crate::metrics::Counters;
 use crate::names::NameError;
 use crate::policy::ConfigError;
 use crate::record::{Corrupt, Fence, Kept};
@@ -120,11 +119,8 @@ impl Error {
         Self(Arc::new(Inner { operation, failure }))
     }
 
-    /// The end of a call of `operation` that has no result, counted.
-    pub(crate) fn refusing(operation: Cow<'static, str>, failure: Failure) -> Self {
-        let error = Self::new(Some(operation.clone()), failure);
-        Counters::of(operation).call(error.kind().as_str());
-        error
+    pub(crate) fn failure(&self) -> &Failure {
+        &self.0.failure
     }
 
     /// What kind of error it is.

@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use crate::attempt::Attempt;
 use crate::claim::Claimed;
+use crate::clock::Instant;
 use crate::codec::EncodeError;
 use crate::engine::Engine;
 use crate::error::{Error, Failure};
@@ -16,6 +17,7 @@ use crate::judge::Verdict;
 use crate::keeper::{Errand, Keeper, Place};
 use crate::lease::Loss;
 use crate::metrics;
+use crate::observe::Observed;
 use crate::outcome::Seen;
 use crate::policy::OnUnrecorded;
 use crate::record::{Ending, Kept};
@@ -36,15 +38,16 @@ pub(crate) struct Held {
     /// What its keeper is to send should it be dropped now.
     left_to_send: Option<Errand>,
     visit: Visit,
+    observed: Observed,
 }
 
 impl Held {
-    pub(crate) fn new(engine: Engine, keeper: Keeper, claim: Claimed, visit: Visit) -> Self {
+    pub(crate) fn new(engine: Engine, keeper: Keeper, claim: Claimed, visit: Visit, observed: Observed) -> Self {
         let max_run = claim.request().policy.renewed_for();
         let claim = Arc::new(claim);
         let place = claim.is_protected().then(|| keeper.hold(Arc::clone(&claim), max_run));
         let left_to_send = claim.is_protected().then(|| Errand::Release(claim.retract()));
-        Self { engine, keeper, claim, place, left_to_send, visit }
+        Self { engine, keeper, claim, place, left_to_send, visit, observed }
     }
 
     /// From here on the body may have done something.
@@ -74,8 +77,7 @@ impl Held {
             Ok(Some(answer)) => answer,
             // Another one may have asked and run meanwhile. Dropped, the outcome is as unknown as before.
             Ok(None) if self.claim.lease().remaining().is_zero() => {
-                let operation = self.claim.request().operation.shared_name();
-                return Err((returns.refusal)(Error::refusing(operation, Failure::TooLate)));
+                return Err((returns.refusal)(self.observed.refuse(Failure::TooLate)));
             }
             Ok(None) => return Ok(self),
             Err(_) => return Err((returns.refusal)(self.lost())),
@@ -99,11 +101,13 @@ impl Held {
         body: Pin<&mut F>,
     ) -> R {
         self.begin();
+        let began = Instant::now();
         let ended = self.run_until_lost(body).await;
         self.place = None;
         let Ok(result) = ended else {
             return (returns.refusal)(self.lost());
         };
+        self.measure(began);
         if !self.claim.is_protected() {
             return (returns.with_seen)(result, self.unprotected());
         }
@@ -119,20 +123,31 @@ impl Held {
         }
     }
 
+    /// What there is to be measured at a body's own end.
+    fn measure(&self, began: Instant) {
+        let ended = Instant::now();
+        let instruments = self.claim.instruments();
+        instruments.record(metrics::BODY_SECONDS, (ended - began).as_secs_f64());
+        if self.claim.is_protected() {
+            let left = self.claim.lease().sure_until().saturating_duration_since(ended);
+            instruments.record(metrics::LEASE_LEFT_SECONDS, left.as_secs_f64());
+        }
+    }
+
     fn verdict<R, E>(&self, returns: Returns<R, E>, result: &R) -> Verdict {
         returns.verdict(result, self.engine.codec(), self.claim.request().policy.max_result_bytes())
     }
 
     /// The future's own end, or the loss that ends it.
     async fn run_until_lost<R, F: Future<Output = R>>(&self, future: Pin<&mut F>) -> Result<R, Loss> {
-        let _running = self.claim.counters().running();
+        let _running = self.claim.instruments().running();
         let attempt = self.attempt();
         let Some(least) = self.claim.request().policy.cancelled_by() else {
-            return Ok(attempt.scope(future).await);
+            return Ok(attempt.scope(self.observed.span(), future).await);
         };
         tokio::select! {
             biased;
-            result = attempt.scope(future) => Ok(result),
+            result = attempt.scope(self.observed.span(), future) => Ok(result),
             loss = self.claim.lease().lost(least) => Err(loss),
         }
     }
@@ -150,7 +165,8 @@ impl Held {
             let mut request = self.claim.complete(ending, self.kept(encoded));
             let until = self.claim.lease().sure_until();
             self.left_to_send = Some(Errand::Complete(request.clone()));
-            let reply = self.engine.complete(&mut request, self.claim.counters(), until).await;
+            let sent = self.engine.complete(&mut request, self.claim.instruments(), until);
+            let reply = self.observed.inside(sent).await;
             self.left_to_send = None;
             match reply {
                 Ok(CompleteReply::Completed | CompleteReply::Already) => Ok(true),
@@ -166,9 +182,14 @@ impl Held {
 
     fn kept(&self, encoded: Result<Vec<u8>, EncodeError>) -> Kept {
         match encoded {
-            Ok(payload) => Kept { codec: Some(self.engine.codec()), payload: payload.into() },
+            Ok(payload) => {
+                #[expect(clippy::cast_precision_loss, reason = "a size is not exact above 2^52")]
+                self.claim.instruments().record(metrics::RESULT_BYTES, payload.len() as f64);
+                Kept { codec: Some(self.engine.codec()), payload: payload.into() }
+            }
             Err(error) => {
                 tracing::warn!(
+                    parent: self.observed.span(),
                     operation = self.claim.operation(),
                     error = &error as &dyn std::error::Error,
                     "the result cannot be kept; repeats will be told so"
@@ -179,21 +200,22 @@ impl Held {
     }
 
     fn unrecorded(&self, ending: Ending, kept: Kept) -> Result<bool, Error> {
-        self.claim.counters().add_one(metrics::UNRECORDED);
+        self.claim.instruments().add_one(metrics::UNRECORDED);
         tracing::error!(
+            parent: self.observed.span(),
             operation = self.claim.operation(),
             fence = self.claim.grant().fence.get(),
             "the operation ran, but its result could not be recorded: a repeat may run it again"
         );
         // The body's own error says as much as one of ours.
         if ending == Ending::Completed && self.claim.request().policy.unrecorded() == OnUnrecorded::Fail {
-            return Err(Error::refusing(self.claim.request().operation.shared_name(), Failure::Unrecorded(kept)));
+            return Err(self.observed.refuse(Failure::Unrecorded(kept)));
         }
         Ok(false)
     }
 
     fn executed(&self, ending: Ending, recorded: bool) -> Seen {
-        self.claim.counters().call(match ending {
+        self.observed.end(match ending {
             Ending::Completed => "executed",
             Ending::Failed => "failed",
         });
@@ -201,12 +223,12 @@ impl Held {
     }
 
     fn recovered(&self, recorded: bool) -> Seen {
-        self.claim.counters().call("recovered");
+        self.observed.end("recovered");
         self.seen(true, recorded)
     }
 
     fn unprotected(&self) -> Seen {
-        self.claim.counters().call("unprotected");
+        self.observed.end("unprotected");
         self.seen(false, false)
     }
 
@@ -219,15 +241,15 @@ impl Held {
     fn lost(&self) -> Error {
         self.claim.lose();
         let failure = Failure::LeaseLost { retry_after: self.claim.lease().length() };
-        Error::refusing(self.claim.request().operation.shared_name(), failure)
+        self.observed.refuse(failure)
     }
 
-    /// The error of a call whose body's task is gone.
+    /// The error of a call whose body's task is gone: its end was counted as the task was dropped.
     pub(crate) fn cut_short(&self) -> impl FnOnce() -> Error + Send + 'static {
         let claim = Arc::clone(&self.claim);
         move || {
             let failure = Failure::LeaseLost { retry_after: claim.lease().length() };
-            Error::refusing(claim.request().operation.shared_name(), failure)
+            Error::new(Some(claim.request().operation.shared_name()), failure)
         }
     }
 
@@ -236,19 +258,20 @@ impl Held {
         Box::pin(async move {
             let request = self.claim.give_up(given_up);
             self.left_to_send = Some(Errand::Release(request.clone()));
-            if self.engine.try_release(&request).await.is_ok() {
+            let sent = self.engine.try_release(&request, self.claim.instruments());
+            if self.observed.inside(sent).await.is_ok() {
                 self.left_to_send = None;
             }
-            let counters = self.claim.counters();
             if given_up == GivenUp::Held {
-                counters.add_one(metrics::UNCERTAIN);
+                self.claim.instruments().add_one(metrics::UNCERTAIN);
                 tracing::error!(
+                    parent: self.observed.span(),
                     operation = self.claim.operation(),
                     fence = self.claim.grant().fence.get(),
                     "the outcome is unknown: nothing runs under this key until it is settled"
                 );
             }
-            counters.call(if given_up == GivenUp::Held { "held" } else { "failed" });
+            self.observed.end(if given_up == GivenUp::Held { "held" } else { "failed" });
         })
     }
 }
@@ -257,7 +280,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         if let Some(errand) = self.left_to_send.take() {
             let until = self.claim.lease().sure_until();
-            self.keeper.send(errand, self.claim.counters().clone(), until, self.visit.clone());
+            self.keeper.send(errand, Arc::clone(self.claim.instruments()), until, self.visit.clone());
         }
     }
 }

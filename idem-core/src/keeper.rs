@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
+use metrics::gauge;
 use slab::Slab;
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 use tokio::sync::Notify;
@@ -19,8 +20,9 @@ use tokio::sync::Notify;
 use crate::claim::Claimed;
 use crate::clock::Instant;
 use crate::engine::{Engine, WeakEngine};
+use crate::instruments::Instruments;
 use crate::lease::Lease;
-use crate::metrics::{self, Counters};
+use crate::metrics::{KEEPER_LAG_SECONDS, UNRECORDED};
 use crate::store::{Complete, CompleteReply, Release, RenewReply};
 use crate::visits::Visit;
 
@@ -90,7 +92,7 @@ pub(crate) enum Errand {
 
 struct Pending {
     errand: Errand,
-    counters: Counters,
+    instruments: Arc<Instruments>,
     until: Instant,
     _visit: Visit,
 }
@@ -133,10 +135,10 @@ impl Keeper {
     }
 
     /// Sends `errand`, again and again until `until` if there is no clear answer. Needs no runtime to be called.
-    pub(crate) fn send(&self, errand: Errand, counters: Counters, until: Instant, visit: Visit) {
+    pub(crate) fn send(&self, errand: Errand, instruments: Arc<Instruments>, until: Instant, visit: Visit) {
         let mut duties = self.0.duties();
         if duties.errands.len() < MAX_ERRANDS {
-            duties.errands.push(Pending { errand, counters, until, _visit: visit });
+            duties.errands.push(Pending { errand, instruments, until, _visit: visit });
         }
         drop(duties);
         self.ring();
@@ -163,7 +165,7 @@ async fn keep(board: Arc<Board>, engine: WeakEngine, _on_end: OnDrop<impl FnOnce
             // Strong only while there is something to do: an engine that is gone rings the bell.
             let Some(engine) = engine.upgrade() else { return };
             let mut duties = board.duties();
-            let Due { renewals, doubtful, watch } = duties.due(Instant::now());
+            let Due { renewals, doubtful, watch, lag } = duties.due(Instant::now());
             let errands = match MAX_ERRANDS.saturating_sub(work.len()) {
                 0 => Vec::new(),
                 room => duties.take_errands(room),
@@ -173,6 +175,9 @@ async fn keep(board: Arc<Board>, engine: WeakEngine, _on_end: OnDrop<impl FnOnce
             work.extend(renewals.into_iter().map(|(at, claim)| Box::pin(renew(&engine, &board, at, claim)) as Work));
             work.extend(watch.then(|| guarded(watch_store(engine.clone()))));
             work.extend(errands.into_iter().map(|pending| guarded(run(engine.clone(), pending))));
+            if let Some(lag) = lag {
+                gauge!(KEEPER_LAG_SECONDS).set(lag);
+            }
             for claim in doubtful {
                 claim.warn_of_doubt();
             }
@@ -208,6 +213,8 @@ struct Due {
     renewals: Vec<(usize, Arc<Claimed>)>,
     doubtful: Vec<Arc<Claimed>>,
     watch: bool,
+    /// How much later than planned this look is.
+    lag: Option<Duration>,
 }
 
 impl Duties {
@@ -233,9 +240,10 @@ impl Duties {
     /// The claims to be renewed now, and those whose holders have just been told to doubt.
     fn due(&mut self, now: Instant) -> Due {
         let mut due = Due::default();
-        if self.looks_at.is_none_or(|looks_at| looks_at > now) {
+        let Some(lag) = self.looks_at.and_then(|looks_at| now.checked_duration_since(looks_at)) else {
             return due;
-        }
+        };
+        due.lag = Some(lag);
         due.watch = self.watches_at.is_some_and(|watches_at| watches_at <= now);
         if due.watch {
             self.watches_at = None;
@@ -299,13 +307,18 @@ fn renew(engine: &Engine, board: &Arc<Board>, at: usize, claim: Arc<Claimed>) ->
 }
 
 async fn run(engine: Engine, pending: Pending) {
-    let Pending { errand, counters, until, _visit } = pending;
+    let Pending { errand, instruments, until, _visit } = pending;
     match errand {
-        Errand::Release(release) => engine.release(&release, &counters, until).await,
+        Errand::Release(release) => engine.release(&release, &instruments, until).await,
         Errand::Complete(mut complete) => {
-            let reply = engine.complete(&mut complete, &counters, until).await;
+            let reply = engine.complete(&mut complete, &instruments, until).await;
             if !matches!(reply, Ok(CompleteReply::Completed | CompleteReply::Already | CompleteReply::Restored)) {
-                counters.add_one(metrics::UNRECORDED);
+                instruments.add_one(UNRECORDED);
+                tracing::error!(
+                    operation = complete.operation.name(),
+                    fence = complete.owner.fence.get(),
+                    "the operation ran, and its caller left; its result could not be recorded: a repeat may run it again"
+                );
             }
         }
     }
@@ -316,7 +329,8 @@ const WATCH_PERIOD: Duration = Duration::from_secs(30);
 
 async fn watch_store(engine: Engine) {
     // What cannot be asked now is asked the next time.
-    let _ = engine.bounded(engine.store_bound(), engine.store().watch()).await;
+    let times = engine.store_times();
+    let _ = engine.bounded(&times, "watch", engine.store_bound(), engine.store().watch()).await;
 }
 
 /// Three chances to renew within a lease.

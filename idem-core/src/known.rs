@@ -1,14 +1,13 @@
 //! A result that is known, and replayed.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 
 use crate::clock;
 use crate::codec::Codec;
 use crate::engine::Engine;
 use crate::error::{Error, Failure};
-use crate::metrics::{self, Counters};
+use crate::metrics;
+use crate::observe::Observed;
 use crate::outcome::Seen;
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;
@@ -17,8 +16,7 @@ use crate::store::Replay;
 /// A result that is known.
 pub(crate) struct Known {
     engine: Engine,
-    operation: Cow<'static, str>,
-    counters: Counters,
+    observed: Observed,
     ending: Ending,
     codec: Codec,
     payload: Bytes,
@@ -26,30 +24,28 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub(crate) fn new(
-        engine: Engine,
-        operation: Cow<'static, str>,
-        counters: Counters,
-        replay: Replay,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn new(engine: Engine, observed: Observed, replay: Replay) -> Result<Self, Error> {
         let Replay { fence, attempt, ending, kept: Kept { codec, payload } } = replay;
-        let codec = codec.ok_or(Failure::ResultNotKept)?;
+        let codec = codec.ok_or_else(|| observed.refuse(Failure::ResultNotKept))?;
         let seen = Seen { replayed: true, recorded: true, vanished: false, attempt, fence, age: clock::age(fence) };
-        Ok(Self { engine, operation, counters, ending, codec, payload, seen })
+        Ok(Self { engine, observed, ending, codec, payload, seen })
     }
 
     pub(crate) fn replay<R, E>(self, returns: Returns<R, E>) -> R {
         let decoded = returns.read(self.ending, self.codec, &self.payload).or_else(|error| {
-            let migrated = self.engine.migrate(&self.operation, self.codec, &self.payload).ok_or(error)?;
+            let migrated =
+                self.engine.migrate(self.observed.instruments().operation(), self.codec, &self.payload).ok_or(error)?;
             returns.read(self.ending, self.codec, &migrated)
         });
         match decoded {
             Ok(result) => {
-                self.counters.add_one(metrics::DUPLICATES_SUPPRESSED);
-                self.counters.call("replayed");
+                self.observed.replayed(&self.seen);
                 (returns.with_seen)(result, self.seen)
             }
-            Err(error) => (returns.refusal)(Error::refusing(self.operation, Failure::Undecodable(error))),
+            Err(error) => {
+                self.observed.instruments().add_one(metrics::UNDECODABLE);
+                (returns.refusal)(self.observed.refuse(Failure::Undecodable(error)))
+            }
         }
     }
 }

@@ -1,76 +1,122 @@
-//! What is counted. Labels are closed words and the operation's name; never a key, a scope or an error's text.
+//! What is measured: every metric of idem, its labels and its help text, here and nowhere else.
+//!
+//! They go through the facade [`metrics`](https://docs.rs/metrics), to whatever recorder the application installs. Labels
+//! are closed words and the operation's name; never a key, a scope or an error's text.
 
-use std::borrow::Cow;
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
-use metrics::{SharedString, counter, gauge};
-
-use crate::store::{StoreError, StoreErrorKind};
-
-/// Calls that ended, by `operation` and `outcome`: `executed`, `failed` (the body's own error), `replayed`, or the word of
-/// an error's kind. A call that was dropped before its end gives none.
-pub const CALLS: &str = "idem_calls_total";
-/// Repeats answered from the kept result instead of running again, by `operation`.
-pub const DUPLICATES_SUPPRESSED: &str = "idem_duplicates_suppressed_total";
-/// Calls refused because another one with their key was in flight, by `operation`.
-pub const CONFLICTS: &str = "idem_conflicts_total";
-/// Calls refused because their key was used with other arguments, by `operation`.
-pub const MISMATCHES: &str = "idem_mismatches_total";
-/// Claims of an identity whose previous holder's lease had run out, by `operation`.
-pub const TAKEOVERS: &str = "idem_takeovers_total";
-/// Records that must have been there and were not: the server lost them; by `operation`.
-pub const VANISHED: &str = "idem_vanished_total";
-/// Calls that met an outcome that nobody knows, or left one, by `operation`.
-pub const UNCERTAIN: &str = "idem_uncertain_total";
-/// Calls refused because there were as many attempts as are allowed, by `operation`.
-pub const EXHAUSTED: &str = "idem_exhausted_total";
-/// Bodies that ran without a store to protect them, by `operation`.
-pub const UNPROTECTED: &str = "idem_unprotected_total";
-/// Signs that a server may have lost records unseen, by `reason`: `restart` (another run id), `failover` (another
-/// replication id) or `eviction` (it evicted keys).
-pub const STORE_EPOCHS: &str = "idem_store_epochs_total";
-/// Results that were returned to their caller but could not be recorded, by `operation`.
-pub const UNRECORDED: &str = "idem_unrecorded_total";
-/// Calls that lost their lease to another call, by `operation`.
-pub const LEASES_LOST: &str = "idem_leases_lost_total";
-/// Store calls without a clear answer, by `operation`, `op` (the verb) and `kind`.
-pub const STORE_ERRORS: &str = "idem_store_errors_total";
-/// Bodies that run now, by `operation`.
-pub const IN_FLIGHT: &str = "idem_in_flight";
-
-/// The counters of one operation.
-#[derive(Clone)]
-pub(crate) struct Counters(SharedString);
-
-impl Counters {
-    pub(crate) fn of(operation: Cow<'static, str>) -> Self {
-        Self(operation.into())
-    }
-
-    pub(crate) fn call(&self, outcome: &'static str) {
-        counter!(CALLS, "operation" => self.0.clone(), "outcome" => outcome).increment(1);
-    }
-
-    pub(crate) fn add_one(&self, name: &'static str) {
-        counter!(name, "operation" => self.0.clone()).increment(1);
-    }
-
-    pub(crate) fn store_error(&self, verb: &'static str, error: &StoreError) {
-        let kind = StoreErrorKind::as_str(error.kind());
-        counter!(STORE_ERRORS, "operation" => self.0.clone(), "op" => verb, "kind" => kind).increment(1);
-    }
-
-    /// Counts a body as running until the guard is dropped, however the body ends.
-    pub(crate) fn running(&self) -> Running {
-        gauge!(IN_FLIGHT, "operation" => self.0.clone()).increment(1.0);
-        Running(self.0.clone())
-    }
+/// One metric, as [`ALL`] lists it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Metric {
+    /// Its name, as exporters show it.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: MetricKind,
+    /// The labels that each of its series has.
+    pub labels: &'static [&'static str],
+    /// What it tells.
+    pub help: &'static str,
+    unit: Unit,
 }
 
-/// See [`Counters::running`].
-pub(crate) struct Running(SharedString);
+/// What a [`Metric`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MetricKind {
+    /// It only rises.
+    Counter,
+    /// It rises and falls.
+    Gauge,
+    /// It tells how its values are spread.
+    Histogram,
+}
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        gauge!(IN_FLIGHT, "operation" => self.0.clone()).decrement(1.0);
+/// One constant per metric, documented by its own help text, and the list of all.
+macro_rules! metrics {
+    ($($constant:ident: $kind:ident = $name:literal [$($label:literal),*] $unit:ident, $help:literal;)*) => {
+        $(#[doc = $help] pub const $constant: &str = $name;)*
+
+        /// Every metric there is.
+        pub const ALL: &[Metric] = &[$(Metric {
+            name: $constant,
+            kind: MetricKind::$kind,
+            labels: &[$($label),*],
+            help: $help,
+            unit: Unit::$unit,
+        }),*];
+    };
+}
+
+metrics! {
+    CALLS: Counter = "idem_calls_total" ["operation", "outcome"] Count,
+        "Calls that ended, each with exactly one outcome.";
+    DUPLICATES_SUPPRESSED: Counter = "idem_duplicates_suppressed_total" ["operation"] Count,
+        "Repeats answered from the kept result instead of running again.";
+    CONFLICTS: Counter = "idem_conflicts_total" ["operation"] Count,
+        "Calls refused because another call with their key was in flight.";
+    MISMATCHES: Counter = "idem_mismatches_total" ["operation"] Count,
+        "Calls refused because their key was used with other arguments.";
+    RETRIES: Counter = "idem_retries_total" ["operation"] Count,
+        "Claims won after an earlier attempt had given up: the body runs again.";
+    TAKEOVERS: Counter = "idem_takeovers_total" ["operation"] Count,
+        "Claims won from an attempt whose lease had run out: it may have had its effect.";
+    LEASES_LOST: Counter = "idem_leases_lost_total" ["operation"] Count,
+        "Running calls whose lease was lost to another call.";
+    VANISHED: Counter = "idem_vanished_total" ["operation"] Count,
+        "Records that must have been in the store and were not: the server lost them.";
+    UNCERTAIN: Counter = "idem_uncertain_total" ["operation"] Count,
+        "Calls that met an outcome that nobody knows, or left one.";
+    EXHAUSTED: Counter = "idem_exhausted_total" ["operation"] Count,
+        "Calls refused because their key had as many attempts as are allowed.";
+    UNRECORDED: Counter = "idem_unrecorded_total" ["operation"] Count,
+        "Outcomes that could not be recorded: a repeat may run again.";
+    UNPROTECTED: Counter = "idem_unprotected_total" ["operation"] Count,
+        "Bodies that ran without a store to protect them.";
+    UNDECODABLE: Counter = "idem_undecodable_total" ["operation"] Count,
+        "Repeats whose kept result does not decode as the result type of today.";
+    STORE_ERRORS: Counter = "idem_store_errors_total" ["operation", "op", "kind"] Count,
+        "Requests to the store left without a clear answer, by verb, all tries included.";
+    STORE_EPOCHS: Counter = "idem_store_epochs_total" ["reason"] Count,
+        "Signs that a server may have lost records unseen: restart (another run id), failover (another replication id), eviction (it evicted keys).";
+    STORE_SECONDS: Histogram = "idem_store_seconds" ["op"] Seconds,
+        "How long a store call took, by verb, answered or not.";
+    BODY_SECONDS: Histogram = "idem_body_seconds" ["operation"] Seconds,
+        "How long a body ran until its own end.";
+    WAIT_SECONDS: Histogram = "idem_wait_seconds" ["operation"] Seconds,
+        "How long a call waited for another call's end.";
+    DUPLICATE_AGE_SECONDS: Histogram = "idem_duplicate_age_seconds" ["operation"] Seconds,
+        "How long before a suppressed duplicate its result's attempt began, by wall clocks.";
+    LEASE_LEFT_SECONDS: Histogram = "idem_lease_left_seconds" ["operation"] Seconds,
+        "What was surely left of the lease when the body ended.";
+    RESULT_BYTES: Histogram = "idem_result_bytes" ["operation"] Bytes,
+        "The size of a result as it is kept.";
+    IN_FLIGHT: Gauge = "idem_in_flight" ["operation"] Count,
+        "Bodies that run now, in this process.";
+    KEEPER_LAG_SECONDS: Gauge = "idem_keeper_lag_seconds" [] Seconds,
+        "How much later than it was due the keeper last looked after its claims.";
+    LIVE_LANES: Gauge = "idem_live_lanes" [] Count,
+        "Connections to the store that are open.";
+    RECORDS: Gauge = "idem_records" ["operation", "standing"] Count,
+        "Records in the store, as the sampler last counted them.";
+    OLDEST_UNSETTLED_SECONDS: Gauge = "idem_oldest_unsettled_seconds" ["operation"] Seconds,
+        "How long ago the oldest attempt began whose outcome is unknown, as the sampler last saw; 0 without any.";
+}
+
+/// Hands the help texts and units to the recorder in use. An engine does so by itself, at its first call; this is for an
+/// application that wants them before.
+///
+/// ```
+/// // After the exporter was installed:
+/// idem_core::metrics::describe_metrics();
+/// ```
+pub fn describe_metrics() {
+    for metric in ALL {
+        let Metric { name, kind, help, unit, .. } = *metric;
+        match kind {
+            MetricKind::Counter => describe_counter!(name, unit, help),
+            MetricKind::Gauge => describe_gauge!(name, unit, help),
+            MetricKind::Histogram => describe_histogram!(name, unit, help),
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! One request, sent again and again until it is answered or its time is up.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Instant;
 use crate::engine::Engine;
 use crate::error::Failure;
+use crate::instruments::{Instruments, StoreTimes};
 use crate::keeper::Errand;
-use crate::metrics::{self, Counters};
+use crate::metrics;
 use crate::start::Turn;
 use crate::store::{
     Claim, ClaimReply, Complete, CompleteReply, GivenUp, Release, ReleaseReply, StoreError, StoreErrorKind,
@@ -20,13 +22,14 @@ impl Engine {
     /// A claim that stays unanswered, also because the caller is gone, is released: nothing can have run under it.
     pub(crate) async fn ask(&self, turn: &Turn<'_>, claim: &Claim) -> Result<ClaimReply, Failure> {
         let mut unanswered = Unanswered { turn, claim, may_hold: true };
+        let instruments = turn.observed.instruments();
         let until = Instant::now() + self.store_bound();
         let mut pause = FIRST_PAUSE;
         let mut ambiguous = None;
         let answer = loop {
             // Half of what is left, so that there is time to ask again, on another connection.
             let left = until.saturating_duration_since(Instant::now());
-            match self.bounded(left / 2, self.store().claim(claim)).await {
+            match self.bounded(instruments.store(), "claim", left / 2, self.store().claim(claim)).await {
                 Ok(reply) => break Ok(reply),
                 Err(error) if ambiguous.is_none() && error.kind() == StoreErrorKind::Unavailable => break Err(error),
                 // Once an answer is missing, only a reply tells what became of that request.
@@ -46,7 +49,7 @@ impl Engine {
             Ok(_) => false,
         };
         answer.map_err(|error| {
-            turn.counters.store_error("claim", &error);
+            instruments.store_error("claim", &error);
             Failure::Store(error)
         })
     }
@@ -56,7 +59,7 @@ impl Engine {
     pub(crate) async fn complete(
         &self,
         request: &mut Complete,
-        counters: &Counters,
+        instruments: &Instruments,
         until: Instant,
     ) -> Result<CompleteReply, StoreError> {
         let until = until.min(Instant::now() + LONGEST_RETRY);
@@ -66,24 +69,24 @@ impl Engine {
             request.restore = may_restore && !left.is_zero();
             // What may be written again only under a live lease must not arrive after it.
             let bound = if request.restore { left } else { self.store_bound() };
-            match self.bounded(bound, self.store().complete(request)).await {
+            match self.bounded(instruments.store(), "complete", bound, self.store().complete(request)).await {
                 Err(_) if wait(&mut pause, until).await => {}
                 // What was left was too little for an answer. Nobody need have followed: once more, in the store's own time.
                 Err(_) if request.restore => may_restore = false,
-                answer => return answer.inspect_err(|error| counters.store_error("complete", error)),
+                answer => return answer.inspect_err(|error| instruments.store_error("complete", error)),
             }
         }
     }
 
     /// Sends a release, again and again until `until` if there is no clear answer.
-    pub(crate) async fn release(&self, request: &Release, counters: &Counters, until: Instant) {
+    pub(crate) async fn release(&self, request: &Release, instruments: &Instruments, until: Instant) {
         let until = until.min(Instant::now() + LONGEST_RETRY);
         let mut pause = FIRST_PAUSE;
-        while let Err(error) = self.try_release(request).await {
+        while let Err(error) = self.try_release(request, instruments).await {
             if !wait(&mut pause, until).await {
-                counters.store_error("release", &error);
+                instruments.store_error("release", &error);
                 if request.given_up == GivenUp::Held {
-                    counters.add_one(metrics::UNRECORDED);
+                    instruments.add_one(metrics::UNRECORDED);
                     tracing::error!(
                         operation = request.operation.name(),
                         "an outcome is unknown, and that could not be recorded: a repeat may run it again"
@@ -95,20 +98,26 @@ impl Engine {
     }
 
     /// Sends a release once.
-    pub(crate) async fn try_release(&self, request: &Release) -> Result<ReleaseReply, StoreError> {
-        self.bounded(self.store_bound(), self.store().release(request)).await
+    pub(crate) async fn try_release(
+        &self,
+        request: &Release,
+        instruments: &Instruments,
+    ) -> Result<ReleaseReply, StoreError> {
+        self.bounded(instruments.store(), "release", self.store_bound(), self.store().release(request)).await
     }
 
     /// Waits for a store's answer, but no longer than `bound`, nor than the bound on every store call.
     pub(crate) async fn bounded<R>(
         &self,
+        times: &StoreTimes,
+        verb: &'static str,
         bound: Duration,
         answer: impl Future<Output = Result<R, StoreError>>,
     ) -> Result<R, StoreError> {
-        match tokio::time::timeout(bound.min(self.store_bound()), answer).await {
-            Ok(answer) => answer,
-            Err(elapsed) => Err(StoreError::Ambiguous(elapsed.into())),
-        }
+        let sent = Instant::now();
+        let answer = tokio::time::timeout(bound.min(self.store_bound()), answer).await;
+        times.took(verb, sent.elapsed());
+        answer.unwrap_or_else(|elapsed| Err(StoreError::Ambiguous(elapsed.into())))
     }
 }
 
@@ -127,9 +136,9 @@ impl Drop for Unanswered<'_> {
             return;
         }
         let until = Instant::now() + Duration::from_millis(self.claim.lease);
-        let Turn { request, keeper, counters, visit } = *self.turn;
+        let Turn { request, keeper, observed, visit } = *self.turn;
         let errand = Errand::Release(request.retract(self.claim.token));
-        keeper.send(errand, counters.clone(), until, visit.clone());
+        keeper.send(errand, Arc::clone(observed.instruments()), until, visit.clone());
     }
 }
 

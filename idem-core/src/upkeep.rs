@@ -1,6 +1,7 @@
 //! What people and jobs do about records: look at them, settle an outcome that nobody knows, free a key.
 
 use std::borrow::Cow;
+use std::future::Future;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -19,8 +20,7 @@ impl Engine {
     ///
     /// [`Store`](crate::ErrorKind::Store), if there is no clear answer.
     pub async fn inspect(&self, operation: &Operation) -> Result<InspectReply, Error> {
-        let answer = self.bounded(self.store_bound(), self.store().inspect(operation)).await;
-        answer.map_err(|error| unanswered(operation, error))
+        self.tend(operation.shared_name(), "inspect", self.store().inspect(operation)).await
     }
 
     /// Settles an attempt whose outcome nobody knows: what a person or a job found out about it. `fence` names the attempt
@@ -53,8 +53,7 @@ impl Engine {
     pub async fn forget(&self, operation: &Operation, fence: Fence, force: bool) -> Result<ForgetReply, Error> {
         let retention = self.policy().release_millis();
         let request = Forget { operation: operation.clone(), fence, force, retention };
-        let answer = self.bounded(self.store_bound(), self.store().forget(&request)).await;
-        answer.map_err(|error| unanswered(operation, error))
+        self.tend(operation.shared_name(), "forget", self.store().forget(&request)).await
     }
 
     /// Finds the records of the operation `name` whose outcome is unknown, and whose attempt began more than `older_than`
@@ -82,8 +81,7 @@ impl Engine {
         let mut survey = Survey { name: Some(name.clone()), from: None };
         let mut unsettled = Vec::new();
         loop {
-            let answer = self.bounded(self.store_bound(), self.store().survey(&survey)).await;
-            let page = answer.map_err(|error| Error::new(Some(name.clone()), Failure::Upkeep(error)))?;
+            let page = self.tend(name.clone(), "survey", self.store().survey(&survey)).await?;
             unsettled.extend(page.found.into_iter().filter(|found| is_unsettled(found, older_than)));
             match page.next {
                 Some(next) => survey.from = Some(next),
@@ -91,14 +89,25 @@ impl Engine {
             }
         }
     }
+
+    /// Asks the store what `verb` asks, once.
+    async fn tend<R>(
+        &self,
+        operation: Cow<'static, str>,
+        verb: &'static str,
+        answer: impl Future<Output = Result<R, StoreError>>,
+    ) -> Result<R, Error> {
+        let instruments = self.instruments(operation.clone());
+        let answer = self.bounded(instruments.store(), verb, self.store_bound(), answer).await;
+        answer.map_err(|error| {
+            instruments.store_error(verb, &error);
+            Error::new(Some(operation), Failure::Upkeep(error))
+        })
+    }
 }
 
 fn is_unsettled(found: &Found, older_than: Duration) -> bool {
     matches!(found.reply, InspectReply::Known(known) if known.is_unsettled() && known.age() >= older_than)
-}
-
-fn unanswered(operation: &Operation, error: StoreError) -> Error {
-    Error::new(Some(operation.shared_name()), Failure::Upkeep(error))
 }
 
 /// A settlement that lacks the outcome; made by [`Engine::settle`].
@@ -158,7 +167,6 @@ impl Settling<'_> {
     async fn send(self, settlement: Settlement) -> Result<SettleReply, Error> {
         let Self { engine, operation, fence, retention } = self;
         let request = Settle { operation: operation.clone(), fence, settlement, retention };
-        let answer = engine.bounded(engine.store_bound(), engine.store().settle(&request)).await;
-        answer.map_err(|error| unanswered(operation, error))
+        engine.tend(operation.shared_name(), "settle", engine.store().settle(&request)).await
     }
 }

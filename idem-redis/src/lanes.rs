@@ -17,6 +17,8 @@ use deadpool::managed::Manager as _;
 use deadpool_redis::Pool;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
+use idem_core::metrics::LIVE_LANES;
+use metrics::{Gauge, gauge};
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, Pipeline, Value};
 use tokio::runtime::{Handle, Id};
@@ -92,6 +94,7 @@ pub(crate) struct Lane {
 
 #[derive(Default)]
 struct LaneState {
+    _counted: LiveLane,
     /// For how long calls have waited in vain since the last answer, in milliseconds, all together.
     waited: AtomicU64,
     spoiled: AtomicBool,
@@ -273,6 +276,23 @@ impl Lane {
 
     pub(crate) fn remember_no_fast_claim(&self) {
         self.state.lacks_fast_claim.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Counts a lane as live for as long as anybody holds it.
+struct LiveLane(Gauge);
+
+impl Default for LiveLane {
+    fn default() -> Self {
+        let live = gauge!(LIVE_LANES);
+        live.increment(1.0);
+        Self(live)
+    }
+}
+
+impl Drop for LiveLane {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
     }
 }
 

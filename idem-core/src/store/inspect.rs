@@ -54,6 +54,21 @@ pub enum Standing {
     Failed,
 }
 
+impl Standing {
+    /// The standing as one word, as metrics show it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InFlight { .. } => "in_flight",
+            Self::Abandoned => "abandoned",
+            Self::Released => "released",
+            Self::Uncertain => "uncertain",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 impl Inspection {
     /// How long ago the latest claim was made, by the wall clocks of its host and this one.
     #[must_use]
