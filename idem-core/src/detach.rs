@@ -9,6 +9,7 @@ use crate::attempt::Attempt;
 use crate::call::{Call, Ready, claimed};
 use crate::held::Held;
 use crate::install;
+use crate::outcome;
 use crate::reply::{Reply, Returns, returns};
 
 impl Held {
@@ -22,9 +23,13 @@ impl Held {
     {
         let cut_short = self.cut_short();
         let body = body(self.attempt());
-        let task = tokio::spawn(install::carried(run(self, *returns, body)).in_current_span());
+        let run = outcome::observe(run(self, *returns, body));
+        let task = tokio::spawn(install::carried(run).in_current_span());
         match task.await {
-            Ok(answer) => answer,
+            Ok((answer, seen)) => {
+                outcome::note(seen);
+                answer
+            }
             Err(ended) => match ended.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 // The runtime ends, and took the task with it: as with a crash, nobody knows how far it came.

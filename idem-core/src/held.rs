@@ -18,7 +18,7 @@ use crate::keeper::{Errand, Keeper, Place};
 use crate::lease::Loss;
 use crate::metrics;
 use crate::observe::Observed;
-use crate::outcome::Seen;
+use crate::outcome::{self, Seen};
 use crate::policy::OnUnrecorded;
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;
@@ -246,7 +246,9 @@ impl Held {
     fn seen(&self, replayed: bool, recorded: bool) -> Seen {
         let Grant { fence, attempt, .. } = *self.claim.grant();
         let vanished = self.claim.lease().has_vanished();
-        Seen { replayed, recorded, vanished, attempt, fence, age: Duration::ZERO }
+        let seen = Seen { replayed, recorded, vanished, attempt, fence, age: Duration::ZERO };
+        outcome::note(Some(seen));
+        seen
     }
 
     fn lost(&self) -> Error {
@@ -282,6 +284,7 @@ impl Held {
                     "the outcome is unknown: nothing runs under this key until it is settled"
                 );
             }
+            self.seen(false, false);
             self.observed.end(if given_up == GivenUp::Held { "held" } else { "failed" });
         })
     }
