@@ -1,4 +1,5 @@
-//! The attribute [`macro@idempotent`] of `idem`. Use it through the facade, which holds all that it expands to.
+//! The attribute [`macro@idempotent`] and the derive macro [`macro@IdempotencyKey`] of `idem`. Use them through the
+//! facade, which holds all that they expand to.
 
 use proc_macro2::TokenStream;
 use syn::Result;
@@ -51,7 +52,7 @@ mod words;
 /// | argument | meaning |
 /// |---|---|
 /// | `key = expr` | What makes two calls the same. Required |
-/// | `name = "payments.charge"` | The operation's stable name. Required for methods |
+/// | `name = "payments.charge"` | The operation's stable name. Required but for free functions at module level |
 /// | `scope = expr` | The tenant: keys of one scope are never those of another |
 /// | `skip(a, b)` | Arguments that are no part of the intent: clients, pools, contexts |
 /// | `skip_all` | No argument is compared, so a repeat with other arguments is not noticed |
@@ -64,8 +65,9 @@ mod words;
 ///
 /// ## `key`
 ///
-/// An expression over the arguments, which it borrows: text, an integer, a tuple of keys (a tuple literal borrows each
-/// element), an `Option` of one (`None` is refused when called), or any type that is an `IdempotencyKey`.
+/// An expression over the arguments, which it borrows: text, an integer, a UUID or a date (by features), a tuple of keys (a
+/// tuple literal borrows each element), an `Option` of one (`None` is refused when called), or any type that is an
+/// `IdempotencyKey`, as by [`derive(IdempotencyKey)`](macro@IdempotencyKey).
 ///
 /// The key names the *intent* and must be the same on every repeat, so it is made where the intent is born, by the
 /// client or in the message, and comes in as an argument. A key that mentions no argument, or that is made up on the
@@ -78,17 +80,25 @@ mod words;
 /// ## `name`
 ///
 /// Records are found by the name, so it should outlive refactorings. Without it a free function at module level is
-/// called after its path, `module::path::function`: moving or renaming it then makes all its results unknown.
+/// called after its path, `module::path::function`: moving or renaming it then makes all its results unknown. The path
+/// begins with the crate that was compiled, so one module in a library and in a binary gives two names.
+///
+/// Two functions under one name, or a nested or associated function without one, are told by an error of kind `Config`
+/// when they are first called, before anything is sent. Names are checked per engine: functions that never meet on one
+/// engine may share a name, and then share records where their engines share a store.
 ///
 /// A generic function is one operation for all its instantiations, and so is a trait's default method for all its
 /// implementors. What tells them apart belongs into the key: `key = (M::KIND, message.id())`.
 ///
 /// ## What is compared
 ///
-/// A repeat must bring the same arguments. Compared are the values that the arguments' patterns bind, in order and
-/// without names: renaming an argument changes nothing; adding, removing or reordering one does. They need
-/// `serde::Serialize`. The receiver is left out, and so is what the body cannot see (`_`, `..`). An `&mut` argument has
-/// to be skipped: a replay repeats no change.
+/// A repeat must bring the same arguments. An argument that *is* the key or an element of the key's tuple counts with what
+/// `IdempotencyKey::fingerprint` says: nothing for texts and numbers, and for a derived key the fields that are neither
+/// key nor skipped. So does `self`, where it is the key.
+///
+/// Of the other arguments are compared the values that their patterns bind, in order and without names: renaming one
+/// changes nothing; adding, removing or reordering one does. They need `serde::Serialize`. The receiver is left out, and
+/// so is what the body cannot see (`_`, `..`). An `&mut` argument has to be skipped: a replay repeats no change.
 ///
 /// # What stays as it is
 ///
@@ -120,7 +130,9 @@ pub fn idempotent(args: proc_macro::TokenStream, item: proc_macro::TokenStream) 
 /// }
 ///
 /// #[idempotent(name = "mail.welcome", key = message)]
-/// async fn welcome(message: Welcome) -> anyhow::Result<()> { … }
+/// async fn welcome(message: Welcome) -> anyhow::Result<()> {
+///     mail(message.user, &message.text).await
+/// }
 /// ```
 ///
 /// A message for the same `user` and `campaign` is a repeat. With another `text` it is refused, as `Mismatch`; `trace` may
