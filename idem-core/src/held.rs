@@ -1,7 +1,7 @@
 //! A claim that is held by a call: asked about if its outcome is in doubt, run, then completed or given up.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::keeper::{Errand, Keeper, Place};
 use crate::lease::Loss;
 use crate::metrics;
 use crate::observe::Observed;
-use crate::outcome::Seen;
+use crate::outcome::{self, Seen};
 use crate::policy::OnUnrecorded;
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;
@@ -51,7 +51,7 @@ impl Held {
     }
 
     /// From here on the body may have done something.
-    pub(crate) fn begin(&mut self) {
+    fn begin(&mut self) {
         self.left_to_send = None;
     }
 
@@ -70,7 +70,7 @@ impl Held {
     /// Dropped meanwhile, the outcome is as unknown as before.
     pub(crate) async fn ask<R, E>(
         mut self: Box<Self>,
-        returns: Returns<R, E>,
+        returns: &Returns<R, E>,
         ask: Pin<&mut impl Future<Output = Option<R>>>,
     ) -> Result<Box<Self>, R> {
         let answer = match self.run_until_lost(ask).await {
@@ -97,7 +97,7 @@ impl Held {
     /// is sent: as after a crash, the lease runs out.
     pub(crate) async fn run<R, E, F: Future<Output = R>>(
         mut self: Box<Self>,
-        returns: Returns<R, E>,
+        returns: &Returns<R, E>,
         body: Pin<&mut F>,
     ) -> R {
         self.begin();
@@ -123,6 +123,17 @@ impl Held {
         }
     }
 
+    /// [`run`](Self::run) of a body that is still a closure. What stands before its first await is part of it as well.
+    pub(crate) async fn run_closure<R, E>(
+        mut self: Box<Self>,
+        returns: &Returns<R, E>,
+        body: impl AsyncFnOnce(Attempt) -> R,
+    ) -> R {
+        self.begin();
+        let body = pin!(body(self.attempt()));
+        self.run(returns, body).await
+    }
+
     /// What there is to be measured at a body's own end.
     fn measure(&self, began: Instant) {
         let ended = Instant::now();
@@ -134,7 +145,7 @@ impl Held {
         }
     }
 
-    fn verdict<R, E>(&self, returns: Returns<R, E>, result: &R) -> Verdict {
+    fn verdict<R, E>(&self, returns: &Returns<R, E>, result: &R) -> Verdict {
         returns.verdict(result, self.engine.codec(), self.claim.request().policy.max_result_bytes())
     }
 
@@ -235,7 +246,9 @@ impl Held {
     fn seen(&self, replayed: bool, recorded: bool) -> Seen {
         let Grant { fence, attempt, .. } = *self.claim.grant();
         let vanished = self.claim.lease().has_vanished();
-        Seen { replayed, recorded, vanished, attempt, fence, age: Duration::ZERO }
+        let seen = Seen { replayed, recorded, vanished, attempt, fence, age: Duration::ZERO };
+        outcome::note(Some(seen));
+        seen
     }
 
     fn lost(&self) -> Error {
@@ -271,6 +284,7 @@ impl Held {
                     "the outcome is unknown: nothing runs under this key until it is settled"
                 );
             }
+            self.seen(false, false);
             self.observed.end(if given_up == GivenUp::Held { "held" } else { "failed" });
         })
     }

@@ -31,7 +31,7 @@ impl Known {
         Ok(Self { engine, observed, ending, codec, payload, seen })
     }
 
-    pub(crate) fn replay<R, E>(self, returns: Returns<R, E>) -> R {
+    pub(crate) fn replay<R, E>(self, returns: &Returns<R, E>) -> R {
         let decoded = returns.read(self.ending, self.codec, &self.payload).or_else(|error| {
             let migrated =
                 self.engine.migrate(self.observed.instruments().operation(), self.codec, &self.payload).ok_or(error)?;

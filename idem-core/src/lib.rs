@@ -49,7 +49,7 @@ pub mod store;
 mod upkeep;
 mod visits;
 
-pub use attempt::Attempt;
+pub use attempt::{Attempt, attempt};
 pub use builder::EngineBuilder;
 pub use call::{Call, Named};
 pub use codec::{Codec, DecodeError, DecodeReason, EncodeError};
@@ -63,7 +63,7 @@ pub use key::{IdempotencyKey, InvalidKey, Key, KeyWriter};
 pub use lease::Loss;
 pub use memory::MemoryStore;
 pub use operation::Operation;
-pub use outcome::{Outcome, Seen};
+pub use outcome::{Outcome, Seen, observe};
 pub use policy::{ConfigError, OnConflict, OnLoss, OnOutage, OnUnrecorded, Policy};
 pub use record::Fence;
 pub use reply::{CarriesIdem, Keepable, Reply};

@@ -20,8 +20,9 @@
 //!     .key(&order_id)
 //!     .arg(&cents);                                  // evaluated here, owned afterwards: no borrow is left
 //!     let returns = returns::<Result<Receipt, ChargeError>>();           // the only bound, at the return type
+//!     let typed = returns.typed();
 //!     let body = pin!(async move {
-//!         if let Some(ret) = returns.never() {       // types the block as the function: coercions, `?`, `todo!()`
+//!         if let Some(ret) = typed.never() {         // types the block as the function: coercions, `?`, `todo!()`
 //!             return ret;
 //!         }
 //!         let gateway = gateway;                     // moves whole arguments, which drop in the order they always did
@@ -33,7 +34,7 @@
 //!             gateway.charge(order_id, cents).await
 //!         }
 //!     });
-//!     call.run_pinned(returns, body).await
+//!     call.run_pinned(&returns, body).await
 //! }
 //! ```
 //!
@@ -50,7 +51,7 @@ use syn::{Expr, ExprPath, Ident, Lifetime, LitInt, Path, spanned::Spanned};
 
 use crate::args::Duration;
 use crate::boxed::Boxed;
-use crate::function::Body;
+use crate::function::{Binding, Body};
 use crate::operation::{Argument, Name, Operation};
 
 /// The annotated function, run through its operation.
@@ -70,7 +71,7 @@ pub(crate) fn expand(operation: &Operation) -> TokenStream {
         #returns
         #ready
         #body
-        #runs.#run(returns, body).await
+        #runs.#run(&returns, body).await
     };
     let block = match &function.body {
         // The user's own braces, or what is said of the function as a whole would be said of its body.
@@ -215,7 +216,7 @@ fn returns(operation: &Operation) -> TokenStream {
     let options = &operation.options;
     let judges = [("hold", &options.hold), ("keep", &options.keep), ("reject", &options.reject)];
     let judges = judges.into_iter().filter_map(|(method, path)| Some(judge(method, path.as_ref()?)));
-    quote_spanned!(Span::mixed_site()=> let returns = #witness #(#judges)*;)
+    quote_spanned!(Span::mixed_site()=> let returns = #witness #(#judges)*; let typed = returns.typed();)
 }
 
 /// `.hold(PayError::is_timeout)`; that the function does not fit, or the error, is told where it is named.
@@ -229,11 +230,18 @@ fn judge(method: &str, path: &ExprPath) -> TokenStream {
 /// and is done with them before the body moves them.
 fn ready(recover: &Expr) -> TokenStream {
     let there = recover.span().resolved_at(Span::mixed_site());
-    let asked = quote_spanned!(there=> async { (#recover).await });
+    let recover = match recover {
+        Expr::Async(_) | Expr::Call(_) | Expr::Macro(_) | Expr::MethodCall(_) | Expr::Path(_) => {
+            recover.to_token_stream()
+        }
+        _ => quote_spanned!(there=> (#recover)),
+    };
+    // In a block of its own, so that a `?` leaves what is asked and not the call.
+    let asked = quote_spanned!(there=> async { returns.asked(async { #recover.await }.await) });
     quote_spanned! {Span::mixed_site()=>
         let ready = {
-            let ask = ::core::pin::pin!(returns.ask(#asked));
-            match call.ask_pinned(returns, ask).await {
+            let ask = ::core::pin::pin!(#asked);
+            match call.ask_pinned(&returns, ask).await {
                 ::core::result::Result::Ok(ready) => ready,
                 ::core::result::Result::Err(answer) => return answer,
             }
@@ -265,7 +273,7 @@ fn body(operation: &Operation) -> TokenStream {
     let label = Lifetime::new("'_body", span);
     let block = braced(tokens.clone(), span);
     let statements = quote_spanned! {here=>
-        if let ::core::option::Option::Some(ret) = returns.never() {
+        if let ::core::option::Option::Some(ret) = typed.never() {
             return ret;
         }
         #unnamed
@@ -285,7 +293,7 @@ fn body(operation: &Operation) -> TokenStream {
 
 /// `let mut order = order;`: moves an argument whole, and has it drop where it would have dropped without us.
 fn rebind(Argument { binding, is_used, .. }: &Argument) -> TokenStream {
-    let (attrs, mutability, ident) = (&binding.attrs, &binding.mutability, &binding.ident);
+    let Binding { attrs, expects, mutability, ident, .. } = binding;
     let here = Span::mixed_site();
     // An argument that nothing used yet must go on being reported when the body does not use it either.
     let used = is_used.then(|| quote_spanned!(here=> unused_variables,));
@@ -293,6 +301,7 @@ fn rebind(Argument { binding, is_used, .. }: &Argument) -> TokenStream {
         .then(|| quote_spanned!(here=> clippy::used_underscore_binding, clippy::no_effect_underscore_binding,));
     quote_spanned! {here=>
         #(#attrs)*
+        #(#expects)*
         #[allow(#used #underscored clippy::shadow_same)]
         let #mutability #ident = #ident;
     }
