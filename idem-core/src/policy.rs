@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::choices::{OnConflict, OnLoss, OnOutage, OnUnrecorded};
 use crate::lease::Loss;
 use crate::protocol::UNCERTAIN_LINGER;
 use crate::store::OnCrash;
@@ -67,16 +68,6 @@ pub enum OnUnrecorded {
     /// It ends with [`Unrecorded`](crate::ErrorKind::Unrecorded), which carries the value
     /// ([`Error::value`](crate::Error::value)).
     Fail,
-}
-
-/// What becomes of a body whose lease is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OnLoss {
-    /// It is dropped at its next await, and the call ends with [`LeaseLost`](crate::ErrorKind::LeaseLost).
-    Cancel,
-    /// It goes on. It can ask [`Attempt::lost`](crate::Attempt::lost).
-    RunOn,
 }
 
 impl Policy {
