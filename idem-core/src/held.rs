@@ -18,7 +18,7 @@ use crate::judge::Verdict;
 use crate::keeper::{Errand, Keeper, Place};
 use crate::lease::Loss;
 use crate::metrics;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::outcome::{self, Seen};
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;
@@ -37,6 +37,8 @@ pub(crate) struct Held {
     place: Option<Place>,
     /// What its keeper is to send should it be dropped now.
     left_to_send: Option<Errand>,
+    /// When the body began.
+    began: Option<Instant>,
     visit: Visit,
     observed: Observed,
 }
@@ -47,12 +49,13 @@ impl Held {
         let claim = Arc::new(claim);
         let place = claim.is_protected().then(|| keeper.hold(Arc::clone(&claim), max_run));
         let left_to_send = claim.is_protected().then(|| Errand::Release(claim.retract()));
-        Self { engine, keeper, claim, place, left_to_send, visit, observed }
+        Self { engine, keeper, claim, place, left_to_send, began: None, visit, observed }
     }
 
     /// From here on the body may have done something.
     fn begin(&mut self) {
         self.left_to_send = None;
+        self.began.get_or_insert_with(Instant::now);
     }
 
     pub(crate) fn attempt(&self) -> Attempt {
@@ -101,13 +104,12 @@ impl Held {
         body: Pin<&mut F>,
     ) -> R {
         self.begin();
-        let began = Instant::now();
         let ended = self.run_until_lost(body).await;
         self.place = None;
         let Ok(result) = ended else {
             return (returns.refusal)(self.lost());
         };
-        self.measure(began);
+        self.measure();
         if !self.claim.is_protected() {
             return (returns.with_seen)(result, self.unprotected());
         }
@@ -135,10 +137,12 @@ impl Held {
     }
 
     /// What there is to be measured at a body's own end.
-    fn measure(&self, began: Instant) {
+    fn measure(&self) {
         let ended = Instant::now();
         let instruments = self.claim.instruments();
-        instruments.record(metrics::BODY_SECONDS, (ended - began).as_secs_f64());
+        if let Some(began) = self.began {
+            instruments.record(metrics::BODY_SECONDS, (ended - began).as_secs_f64());
+        }
         if self.claim.is_protected() {
             let left = self.claim.lease().sure_until().saturating_duration_since(ended);
             instruments.record(metrics::LEASE_LEFT_SECONDS, left.as_secs_f64());

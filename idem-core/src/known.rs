@@ -7,7 +7,7 @@ use crate::codec::Codec;
 use crate::engine::Engine;
 use crate::error::{Error, Failure};
 use crate::metrics;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::outcome::Seen;
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;

@@ -34,7 +34,7 @@ mod lease;
 mod memory;
 pub mod metrics;
 mod names;
-mod observe;
+mod observed;
 mod operation;
 mod outcome;
 mod policy;

@@ -14,7 +14,7 @@ use crate::keeper::Keeper;
 use crate::known::Known;
 use crate::lease::Lease;
 use crate::metrics;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::record::Origin;
 use crate::request::Request;
 use crate::send::Unanswered;
