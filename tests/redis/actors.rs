@@ -35,7 +35,7 @@ pub(crate) async fn dies_in_its_body(engine: &Engine) {
     });
     tokio::select! {
         _ = call => unreachable!("it never ends"),
-        begun = begins => begun.expect("it began"),
+        it_did = begins => it_did.expect("it began"),
     }
 }
 

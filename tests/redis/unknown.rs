@@ -50,20 +50,20 @@ fn named(policy: &str) -> Policy {
 
 /// A worker process that is killed in the middle.
 fn kill_a_worker(server: &RedisServer, policy: &str) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let mut child = Command::new(std::env::current_exe().expect("a test knows its own path"))
         .args(["--exact", "unknown::child_that_works_and_hangs", "--nocapture"])
         .env(CHILD, format!("{policy} {}", server.url()))
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        .expect("the child starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("began")), "the child ended before its body");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.kill().expect("it runs");
+    child.wait().expect("it ran");
 }
 
 fn identity() -> Operation {
-    Operation::new("job", None, &Key::of("k").unwrap())
+    Operation::new("job", None, &Key::of("k").expect("a key"))
 }
 
 async fn standing(engine: &Engine) -> (Standing, Fence) {
