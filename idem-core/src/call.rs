@@ -18,7 +18,7 @@ use crate::install;
 use crate::judge::KeepableError;
 use crate::judged::{Judged, Recovering};
 use crate::key::{IdempotencyKey, InvalidKey, Key, KeyOnly};
-use crate::observe::{self, Observed};
+use crate::observed::{self, Observed};
 use crate::operation::Operation;
 use crate::policy::{ConfigError, Policy};
 use crate::reply::{Reply, Returns, returns};
@@ -236,7 +236,7 @@ impl Call {
     ) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
         let name = self.named.name.clone();
         let Some(engine) = self.named.engine.clone().or_else(install::current) else {
-            return Box::pin(async move { Err(observe::no_engine(name)) });
+            return Box::pin(async move { Err(observed::no_engine(name)) });
         };
         // Checked outside the future, which need not hold what is asked for as well as what is made of it.
         match self.checked(&engine, returns.may_hold()) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::attempt::Attempt;
+use crate::choices::OnUnrecorded;
 use crate::claim::Claimed;
 use crate::clock::Instant;
 use crate::codec::EncodeError;
@@ -17,12 +18,11 @@ use crate::judge::Verdict;
 use crate::keeper::{Errand, Keeper, Place};
 use crate::lease::Loss;
 use crate::metrics;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::outcome::{self, Seen};
-use crate::policy::OnUnrecorded;
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;
-use crate::store::{CompleteReply, GivenUp, Grant};
+use crate::store::{CompleteReply, GivenUp, Grant, ReleaseReply};
 use crate::visits::Visit;
 
 /// A claim that is held by a call.
@@ -37,6 +37,8 @@ pub(crate) struct Held {
     place: Option<Place>,
     /// What its keeper is to send should it be dropped now.
     left_to_send: Option<Errand>,
+    /// When the body began.
+    began: Option<Instant>,
     visit: Visit,
     observed: Observed,
 }
@@ -47,12 +49,13 @@ impl Held {
         let claim = Arc::new(claim);
         let place = claim.is_protected().then(|| keeper.hold(Arc::clone(&claim), max_run));
         let left_to_send = claim.is_protected().then(|| Errand::Release(claim.retract()));
-        Self { engine, keeper, claim, place, left_to_send, visit, observed }
+        Self { engine, keeper, claim, place, left_to_send, began: None, visit, observed }
     }
 
     /// From here on the body may have done something.
     fn begin(&mut self) {
         self.left_to_send = None;
+        self.began.get_or_insert_with(Instant::now);
     }
 
     pub(crate) fn attempt(&self) -> Attempt {
@@ -77,7 +80,8 @@ impl Held {
             Ok(Some(answer)) => answer,
             // Another one may have asked and run meanwhile. Dropped, the outcome is as unknown as before.
             Ok(None) if self.claim.lease().remaining().is_zero() => {
-                return Err((returns.refusal)(self.observed.refuse(Failure::TooLate)));
+                let failure = Failure::Uncertain { fence: self.claim.grant().fence };
+                return Err((returns.refusal)(self.observed.refuse(failure)));
             }
             Ok(None) => return Ok(self),
             Err(_) => return Err((returns.refusal)(self.lost())),
@@ -101,13 +105,12 @@ impl Held {
         body: Pin<&mut F>,
     ) -> R {
         self.begin();
-        let began = Instant::now();
         let ended = self.run_until_lost(body).await;
         self.place = None;
         let Ok(result) = ended else {
             return (returns.refusal)(self.lost());
         };
-        self.measure(began);
+        self.measure();
         if !self.claim.is_protected() {
             return (returns.with_seen)(result, self.unprotected());
         }
@@ -135,10 +138,12 @@ impl Held {
     }
 
     /// What there is to be measured at a body's own end.
-    fn measure(&self, began: Instant) {
+    fn measure(&self) {
         let ended = Instant::now();
         let instruments = self.claim.instruments();
-        instruments.record(metrics::BODY_SECONDS, (ended - began).as_secs_f64());
+        if let Some(began) = self.began {
+            instruments.record(metrics::BODY_SECONDS, (ended - began).as_secs_f64());
+        }
         if self.claim.is_protected() {
             let left = self.claim.lease().sure_until().saturating_duration_since(ended);
             instruments.record(metrics::LEASE_LEFT_SECONDS, left.as_secs_f64());
@@ -272,21 +277,34 @@ impl Held {
             let request = self.claim.give_up(given_up);
             self.left_to_send = Some(Errand::Release(request.clone()));
             let sent = self.engine.try_release(&request, self.claim.instruments());
-            if self.observed.inside(sent).await.is_ok() {
+            let reply = self.observed.inside(sent).await;
+            if reply.is_ok() {
                 self.left_to_send = None;
             }
             if given_up == GivenUp::Held {
-                self.claim.instruments().add_one(metrics::UNCERTAIN);
-                tracing::error!(
-                    parent: self.observed.span(),
-                    operation = self.claim.operation(),
-                    fence = self.claim.grant().fence.get(),
-                    "the outcome is unknown: nothing runs under this key until it is settled"
-                );
+                self.held(matches!(reply, Ok(ReleaseReply::Uncertain)));
             }
             self.seen(false, false);
             self.observed.end(if given_up == GivenUp::Held { "held" } else { "failed" });
         })
+    }
+}
+
+impl Held {
+    /// Tells that the outcome is unknown.
+    fn held(&self, is_recorded: bool) {
+        self.claim.instruments().add_one(metrics::UNCERTAIN);
+        let and = if is_recorded {
+            "nothing runs under this key until it is settled"
+        } else {
+            "that is not recorded yet, and until then a repeat may run it again"
+        };
+        tracing::error!(
+            parent: self.observed.span(),
+            operation = self.claim.operation(),
+            fence = self.claim.grant().fence.get(),
+            "the outcome is unknown: {and}"
+        );
     }
 }
 

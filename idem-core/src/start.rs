@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::choices::{OnConflict, OnOutage};
 use crate::claim::Claimed;
 use crate::clock::Instant;
 use crate::engine::Engine;
@@ -13,8 +14,7 @@ use crate::keeper::Keeper;
 use crate::known::Known;
 use crate::lease::Lease;
 use crate::metrics;
-use crate::observe::Observed;
-use crate::policy::{OnConflict, OnOutage};
+use crate::observed::Observed;
 use crate::record::Origin;
 use crate::request::Request;
 use crate::send::Unanswered;
@@ -148,7 +148,7 @@ impl Engine {
     }
 }
 
-/// A waiting call asks after pauses that double: two commands each, and on average under 15 a second.
+/// A waiting call asks after pauses that double: two commands each, and on average fewer than 20 a second.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
