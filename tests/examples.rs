@@ -3,8 +3,13 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use test_support::RedisServer;
+
+/// The examples take the defaults, as a service would, and so an answer of the store that takes a second is an error to them:
+/// one plays at a time.
+static STAGE: Mutex<()> = Mutex::new(());
 
 /// What the example as built beside this test prints: `cargo test` builds all, `cargo test --test examples` does not.
 #[track_caller]
@@ -27,6 +32,7 @@ fn printed(example: &str, server: Option<&RedisServer>) -> String {
 /// Runs it in memory, and twice on a Redis of its own: as `fresh` says, and then as `known` says of a second run.
 #[track_caller]
 fn check(example: &str, fresh: &[&str], known: &[&str]) {
+    let _alone = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let lines = |server| printed(example, server).lines().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(lines(None), fresh, "in memory");
     let server = RedisServer::start().expect("a Redis");

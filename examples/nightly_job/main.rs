@@ -82,18 +82,18 @@ async fn run(bank: &Arc<Bank>, day: NaiveDate) -> anyhow::Result<u64> {
 }
 
 /// A scheduler that goes away during the upload.
-async fn leave(bank: &Arc<Bank>, day: NaiveDate) -> &'static str {
+async fn leave(bank: &Arc<Bank>, day: NaiveDate) -> anyhow::Result<&'static str> {
     tokio::select! {
         biased;
-        () = bank.received(day) => "the file was on its way",
-        _ = settle(Arc::clone(bank), day) => "it had ended before",
+        () = bank.received(day) => Ok("the file was on its way"),
+        settled = settle(Arc::clone(bank), day) => settled.map(|_| "it had ended before"),
     }
 }
 
 /// A process that dies during the upload: its runtime ends, and the task of the job with it.
-fn crash(bank: &Arc<Bank>, day: NaiveDate) -> std::io::Result<&'static str> {
+fn crash(bank: &Arc<Bank>, day: NaiveDate) -> anyhow::Result<&'static str> {
     let process = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    Ok(process.block_on(leave(bank, day)))
+    process.block_on(leave(bank, day))
 }
 
 #[tokio::main]
@@ -109,7 +109,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let (one, other) = tokio::join!(run(&bank, first), run(&bank, first));
     println!("two schedulers at once: file {} and file {}", one?, other?);
 
-    println!("a scheduler gives up waiting: {}", leave(&bank, second).await);
+    println!("a scheduler gives up waiting: {}", leave(&bank, second).await?);
     println!("it is started again: file {}", run(&bank, second).await?);
 
     let doomed = Arc::clone(&bank);
