@@ -226,7 +226,8 @@ impl fmt::Debug for FieldsWriter<'_> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of the fingerprint",
     label = "this is no `serde::Serialize`",
-    note = "what is no part of the intent (a client, a pool, a context) is left out: an argument with `skip(…)`, a field with `#[idem(skip)]`; what is needs `#[derive(serde::Serialize)]`"
+    note = "what is no part of the intent (a client, a pool, a context) is left out: an argument with `skip(…)`, a field with `#[idem(skip)]`; what is needs `#[derive(serde::Serialize)]`",
+    note = "types of other crates have it by a feature: `Arc` by serde's `rc`, dates and UUIDs by the feature `serde` of their crates"
 )]
 pub trait Argument {
     #[doc(hidden)]

@@ -50,7 +50,8 @@ pub trait Reply: Sized {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept and replayed",
     label = "idem stores this value and gives it to every repeat",
-    note = "derive `serde::Serialize` and `serde::Deserialize` for it; it must own its data"
+    note = "derive `serde::Serialize` and `serde::Deserialize` for it; it must own its data",
+    note = "a response (axum's `Json<T>`, a `Response`) is no data: annotate the function that the handler calls, and make the response of what it returns"
 )]
 pub trait Keepable: Sized {
     /// The value, encoded.

@@ -194,12 +194,18 @@ impl Value for Duration {
         {
             return Ok(Self { literal: literal.clone(), millis });
         }
-        let written = literal.map_or_else(|| quote::quote!(#expr).to_string(), LitStr::value);
-        Err(Error::new_spanned(
-            expr,
-            format!("`{written}` is no duration: write a number and one of ms, s, m, h, d, as in \"30s\""),
-        ))
+        let sentence = match (&expr, literal) {
+            (_, Some(literal)) => no_duration(&literal.value()),
+            (Expr::Lit(ExprLit { lit: Lit::Int(number), .. }), None) => no_duration(&number.to_string()),
+            _ => "a duration is written out here, as in \"30s\", with one of ms, s, m, h, d; a `Duration` goes into a `policy`"
+                .to_owned(),
+        };
+        Err(Error::new_spanned(expr, sentence))
     }
+}
+
+fn no_duration(written: &str) -> String {
+    format!("`{written}` is no duration: write a number and one of ms, s, m, h, d, as in \"30s\"")
 }
 
 /// The string literal that `expr` is, also where a `macro_rules!` macro passed it on (in a group without delimiters).
@@ -269,12 +275,15 @@ mod tests {
 
     #[test]
     fn what_is_no_duration_is_shown_as_written() {
-        let sentence = |written: &str| {
-            format!("`{written}` is no duration: write a number and one of ms, s, m, h, d, as in \"30s\"")
-        };
-        assert_eq!(error("lease = 30"), sentence("30"));
-        assert_eq!(error("retention = \"soon\""), sentence("soon"));
-        assert_eq!(error("retention = DAY"), sentence("DAY"));
+        assert_eq!(error("lease = 30"), no_duration("30"));
+        assert_eq!(error("retention = \"soon\""), no_duration("soon"));
+    }
+
+    #[test]
+    fn a_duration_that_is_computed_goes_into_a_policy() {
+        for computed in ["lease = DAY", "retention = Duration::from_secs(30)"] {
+            assert!(error(computed).ends_with("a `Duration` goes into a `policy`"), "{computed}");
+        }
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub fn idempotent(args: proc_macro::TokenStream, item: proc_macro::TokenStream) 
 /// | `#[idem(skip)]` on a field | it does not count |
 /// | nothing on a field | it is compared, by its name and value. It is `Serialize` |
 /// | `struct OrderId(Uuid)` | a newtype needs no mark: it is the same key as what it holds |
-/// | an enum | the name of the variant comes first in the key. Where no field is marked, all of them follow it |
+/// | an enum | the name of the variant comes first in the key, so one with a blank field is a key. Where no field is marked, all of them follow it |
 /// | `#[idem(rename = "…")]` on a variant | its name in the key, so that it can be renamed in the code |
 /// | `#[idem(crate = path)]` on the type | where the facade is, if it was renamed or is re-exported |
 ///
