@@ -65,11 +65,16 @@ impl Operation {
 
         let mut compares_self = has_self && !compares_nothing;
         compares_self &= !args.skip.as_ref().is_some_and(|skip| skip.value.0.iter().any(|name| name == "self"));
+        let scope = args.scope.map(|scope| scope.value);
         for argument in arguments.iter_mut().filter(|argument| argument.is_intent) {
-            argument.is_key = elements(&key).any(|name| *name == argument.binding.ident);
+            let ident = &argument.binding.ident;
+            argument.is_key = elements(&key).any(|name| name == ident);
+            // A repeat of another scope is no repeat, so there is nothing to compare.
+            let is_scope = scope.as_ref().is_some_and(|scope| elements(scope).any(|name| name == ident));
+            argument.is_intent = argument.is_key || !is_scope;
         }
 
-        let (scope, engine) = (args.scope.map(|scope| scope.value), args.engine.map(|engine| engine.value));
+        let engine = args.engine.map(|engine| engine.value);
         let before = [
             ("key", Some(&key)),
             ("scope", scope.as_ref()),
