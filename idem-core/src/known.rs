@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::clock;
-use crate::codec::Codec;
+use crate::codec::{Codec, DecodeReason};
 use crate::engine::Engine;
 use crate::error::{Error, Failure};
 use crate::metrics;
@@ -33,6 +33,9 @@ impl Known {
 
     pub(crate) fn replay<R, E>(self, returns: &Returns<R, E>) -> R {
         let decoded = returns.read(self.ending, self.codec, &self.payload).or_else(|error| {
+            if error.reason() == DecodeReason::ErrorKept {
+                return Err(error);
+            }
             let migrated =
                 self.engine.migrate(self.observed.instruments().operation(), self.codec, &self.payload).ok_or(error)?;
             returns.read(self.ending, self.codec, &migrated)

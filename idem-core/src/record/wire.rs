@@ -96,7 +96,12 @@ impl Record {
         let number = |field: Field| digits::read(field.of(bytes)).ok_or(Corrupt::Unreadable);
         let fingerprint = match (scheme, &state) {
             (SCHEME, _) => Some(Fingerprint::from_bytes(number(FINGERPRINT)?.to_be_bytes())),
-            (OPEN, State::Released(_)) if FINGERPRINT.of(bytes).iter().all(|&digit| digit == OPEN) => None,
+            // Never after an attempt that may have had its effect: that one had it with the arguments it was bound to.
+            (OPEN, State::Released(claimed))
+                if claimed.origin == Origin::Released && FINGERPRINT.of(bytes).iter().all(|&digit| digit == OPEN) =>
+            {
+                None
+            }
             _ => return Err(Corrupt::UnknownScheme),
         };
         let record = Self {
@@ -210,11 +215,13 @@ mod tests {
     #[test]
     fn only_a_released_record_is_bound_to_no_arguments() {
         let open = |state| Record { fingerprint: None, ..record(state) }.to_bytes();
+        let claimed = || Claimed { origin: Origin::Released, ..claimed() };
         let released = open(State::Released(claimed()));
-        let text = "1R----5GBwCWhO---1-------------------------------------------60000086369998t";
+        let text = "1R----5GBwCWhO---1-------------------------------------------60000086369998r";
         assert_eq!(released, text.as_bytes());
         assert_eq!(Record::from_bytes(&released).map(|record| record.fingerprint), Ok(None));
-        for bound in [State::InFlight(claimed()), State::Uncertain(claimed())] {
+        let after_takeover = Claimed { origin: Origin::AfterTakeover, ..claimed() };
+        for bound in [State::InFlight(claimed()), State::Uncertain(claimed()), State::Released(after_takeover)] {
             assert_eq!(Record::from_bytes(&open(bound)), Err(Corrupt::UnknownScheme));
         }
         let mut half_open = released.to_vec();
