@@ -7,7 +7,7 @@ pub use idem_core::{
     Engine, EngineBuilder, Error, ErrorKind, Fence, FieldsWriter, Fingerprint, FingerprintBuilder, FingerprintError,
     IdempotencyKey, Inspection, InvalidKey, Judged, Keepable, KeepableError, Key, KeyWriter, Loss, MemoryStore, Named,
     OnConflict, OnCrash, OnLoss, OnOutage, OnUnrecorded, Operation, Outcome, Policy, Recovering, Reply, Seen, Settling,
-    Standing, Store, StoreErrorKind, install, metrics, store, with_engine,
+    Standing, Store, StoreErrorKind, attempt, install, metrics, store, with_engine,
 };
 #[cfg(feature = "macros")]
 pub use idem_macros::{IdempotencyKey, idempotent};

@@ -86,6 +86,36 @@ impl Attempt {
         self.0.lease().remaining()
     }
 
+    /// An idempotency key for what the body calls in turn, as a payment provider: the same for every attempt of this
+    /// operation under this key, in every process, and another one for every other `downstream` and every other key. 32
+    /// hexadecimal digits; they tell nothing of the key.
+    ///
+    /// A body that crashed after its effect runs again; a downstream service that knows this key answers with the effect it
+    /// has already had.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), idem_core::Error> {
+    /// # let engine = idem_core::Engine::in_memory();
+    /// # let (order, cents) = ("order-1", 4200_u64);
+    /// # struct Stripe;
+    /// # impl Stripe { async fn charge(&self, key: &str, cents: u64) {} }
+    /// # let stripe = Stripe;
+    /// engine.operation("payments.charge").key(order).fingerprint(&cents).run(async |attempt| {
+    ///     stripe.charge(&attempt.downstream_key("stripe"), cents).await;
+    ///     Ok::<_, idem_core::Error>(())
+    /// }).await
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn downstream_key(&self, downstream: &str) -> String {
+        let mut digest = blake3::Hasher::new_derive_key("idem 2026-11-30 downstream key");
+        digest.update(self.0.request().operation.text().as_bytes());
+        // In an identity's text there is no control character, so this is where it ends.
+        digest.update(b"\0");
+        digest.update(downstream.as_bytes());
+        digest.finalize().to_hex()[..32].to_owned()
+    }
+
     /// Waits until the lease is gone, or may be: for a body that can stop its work in order.
     ///
     /// By default a body is cancelled when another call has followed it, so what it can still see here is
@@ -109,6 +139,28 @@ impl Attempt {
     pub(crate) async fn scope<F: Future>(&self, span: &Span, mut body: Pin<&mut F>) -> F::Output {
         poll_fn(|cx| span.in_scope(|| CURRENT.sync_scope(self.clone(), || body.as_mut().poll(cx)))).await
     }
+}
+
+/// The attempt of the body that runs now: short for [`Attempt::current`].
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), idem_core::Error> {
+/// async fn charge() -> Result<u32, idem_core::Error> {
+///     Ok(idem_core::attempt().number())
+/// }
+///
+/// # let engine = idem_core::Engine::in_memory();
+/// let number = engine.operation("payments.charge").key("order-1").fingerprint(&()).run(async |_| charge().await).await?;
+/// assert_eq!(number, 1);
+/// # Ok(()) }
+/// ```
+///
+/// # Panics
+///
+/// Outside the body of an idempotent operation: in a spawned task, say, which does not inherit it.
+#[must_use]
+pub fn attempt() -> Attempt {
+    Attempt::current()
 }
 
 impl fmt::Debug for Attempt {

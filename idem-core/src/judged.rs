@@ -138,7 +138,7 @@ impl<E, A> Recovering<E, A> {
         let Self { judged: Judged { call, judge }, ask } = self;
         let returns: Returns<Result<T, E>, E> = returns().judged(judge);
         let ready = {
-            let ask = pin!(returns.ask(async move { ask().await }));
+            let ask = pin!(async move { returns.asked(ask().await) });
             call.ask_pinned(returns, ask).await
         };
         match ready {

@@ -49,7 +49,7 @@ pub mod store;
 mod upkeep;
 mod visits;
 
-pub use attempt::Attempt;
+pub use attempt::{Attempt, attempt};
 pub use builder::EngineBuilder;
 pub use call::{Call, Named};
 pub use codec::{Codec, DecodeError, DecodeReason, EncodeError};

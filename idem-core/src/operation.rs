@@ -125,7 +125,9 @@ fn push_digest(text: &mut String, digest: &blake3::Hash) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rand::RngExt as _;
     use std::collections::HashMap;
+    use std::collections::hash_map::Entry;
 
     fn text(name: &str, scope: &str, key: &str) -> String {
         let scope = (!scope.is_empty()).then(|| Key::of(scope).unwrap());
@@ -183,17 +185,47 @@ mod tests {
         assert_eq!(format!("{operation:?}"), r#"Operation { name: "n", .. }"#);
     }
 
-    proptest! {
-        #[test]
-        fn equal_texts_mean_equal_parts(
-            a in proptest::array::uniform3("[a:,{}%\\\\\0é]{0,4}"),
-            b in proptest::array::uniform3("[a:,{}%\\\\\0é]{0,4}"),
-        ) {
-            let valid = |parts: &[String; 3]| Key::of(&parts[2]).is_ok() && (parts[1].is_empty() || Key::of(&parts[1]).is_ok());
-            prop_assume!(valid(&a) && valid(&b));
-            prop_assert_eq!(text(&a[0], &a[1], &a[2]) == text(&b[0], &b[1], &b[2]), a == b);
+    /// Case O-25: a name, a scope and a key of several parts each, of the letters that could be taken for something else.
+    /// Short, so that equal ones are drawn as well; each draw is held against all before it.
+    #[test]
+    fn equal_identities_mean_equal_parts() {
+        const LETTERS: [char; 9] = ['a', ':', ',', '{', '}', '%', '\\', '\0', 'é'];
+        let part = || (0..draw(0, 3)).map(|_| LETTERS[draw(0, 8)]).collect();
+        let parts = |least, most| -> Vec<String> { (0..draw(least, most)).map(|_| part()).collect() };
+        let (mut seen, mut repeats) = (HashMap::new(), 0);
+        for _ in 0..100_000 {
+            let drawn = (parts(1, 1).remove(0), parts(0, 2), parts(1, 3));
+            let (name, scope, key) = &drawn;
+            let (Some(key), scope) = (key_of(key), key_of(scope)) else { continue };
+            let text = Operation::new(name.clone(), scope.as_ref(), &key).text().to_owned();
+            // A scope that is none, or is refused, is no scope.
+            let drawn = (drawn.0, scope.map(|_| drawn.1), drawn.2);
+            match seen.entry(text) {
+                Entry::Occupied(first) => {
+                    repeats += 1;
+                    assert_eq!(*first.get(), drawn, "{}", first.key());
+                }
+                Entry::Vacant(place) => drop(place.insert(drawn)),
+            }
         }
+        assert!(repeats > 100, "only {repeats} equal ones were drawn");
+    }
 
+    fn draw(least: usize, most: usize) -> usize {
+        rand::rng().random_range(least..=most)
+    }
+
+    fn key_of(parts: &[String]) -> Option<Key> {
+        match parts {
+            [] => None,
+            [a] => Key::of(a).ok(),
+            [a, b] => Key::of(&(a, b)).ok(),
+            [a, b, c] => Key::of(&(a, b, c)).ok(),
+            _ => unreachable!("at most three are drawn"),
+        }
+    }
+
+    proptest! {
         #[test]
         fn no_text_breaks_a_hash_tag_or_a_line(key: String) {
             prop_assume!(Key::of(&key).is_ok());

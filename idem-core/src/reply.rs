@@ -3,7 +3,6 @@
 //! All that is generic over a user's result is here and thin; the engine is not generic at all.
 
 use std::fmt;
-use std::future::Future;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -168,9 +167,11 @@ impl<R, E> Returns<R, E> {
 }
 
 impl<T, E> Returns<Result<T, E>, E> {
-    /// The answer of who was asked what became of an earlier attempt, as an answer of the function's.
-    pub async fn ask(self, asked: impl Future<Output = Result<Option<T>, E>>) -> Option<Result<T, E>> {
-        asked.await.transpose()
+    /// What was answered to the question what became of an earlier attempt, as an answer of the function's.
+    ///
+    /// No bound on a future: what is wrong with one is told several times.
+    pub fn asked(self, answer: Result<Option<T>, E>) -> Option<Result<T, E>> {
+        answer.transpose()
     }
 }
 

@@ -331,3 +331,27 @@ async fn a_takeover_is_remembered_for_longer_than_a_failure() {
     sleep(LEASE * 3).await;
     assert_eq!(attempt(pay(&engine)).await, Ok((3, true)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_key_for_downstream_is_the_same_in_every_attempt_and_for_nothing_else() {
+    let engine = engine(POLICY);
+    let keys = async |key: &str, scope: &str| {
+        let call = engine.operation("pay").key(key).scope(scope).fingerprint(&());
+        let mut keys = Vec::new();
+        let failed = call.run(async |attempt| {
+            keys.extend(["stripe", "mail"].map(|downstream| attempt.downstream_key(downstream)));
+            assert_eq!(idem_core::attempt().downstream_key("stripe"), keys[0]);
+            Err::<u32, _>(PayError::Busy)
+        });
+        failed.await.expect_err("the body's own");
+        keys
+    };
+    let first = keys("k", "t").await;
+    assert_eq!(keys("k", "t").await, first);
+    let others = [keys("k2", "t").await, keys("k", "t2").await].concat();
+    let all: std::collections::HashSet<_> = first.iter().chain(&others).collect();
+    assert_eq!(all.len(), 6);
+    assert!(first[0].len() == 32 && first[0].bytes().all(|byte| byte.is_ascii_hexdigit()));
+    // Pinned: a deploy must not change it.
+    assert_eq!(first[0], "362ccd5bc94cd9446d6bd964d1f21e67");
+}

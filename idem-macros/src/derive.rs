@@ -51,7 +51,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     match Derived::new(&input) {
         Ok(derived) => expand::expand(&derived),
         Err(error) => {
-            let krate = OfType::parse(&input.attrs).map_or_else(|_| facade(), |of_type| of_type.krate());
+            let krate = OfType::parse(&input.attrs).map_or_else(|_| facade(), OfType::krate);
             let mut tokens = error.to_compile_error();
             tokens.extend(expand::fallback(&krate, &input.ident, &input.generics));
             tokens

@@ -50,7 +50,7 @@ use syn::{Expr, ExprPath, Ident, Lifetime, LitInt, Path, spanned::Spanned};
 
 use crate::args::Duration;
 use crate::boxed::Boxed;
-use crate::function::Body;
+use crate::function::{Binding, Body};
 use crate::operation::{Argument, Name, Operation};
 
 /// The annotated function, run through its operation.
@@ -229,10 +229,17 @@ fn judge(method: &str, path: &ExprPath) -> TokenStream {
 /// and is done with them before the body moves them.
 fn ready(recover: &Expr) -> TokenStream {
     let there = recover.span().resolved_at(Span::mixed_site());
-    let asked = quote_spanned!(there=> async { (#recover).await });
+    let recover = match recover {
+        Expr::Async(_) | Expr::Call(_) | Expr::Macro(_) | Expr::MethodCall(_) | Expr::Path(_) => {
+            recover.to_token_stream()
+        }
+        _ => quote_spanned!(there=> (#recover)),
+    };
+    // In a block of its own, so that a `?` leaves what is asked and not the call.
+    let asked = quote_spanned!(there=> async { returns.asked(async { #recover.await }.await) });
     quote_spanned! {Span::mixed_site()=>
         let ready = {
-            let ask = ::core::pin::pin!(returns.ask(#asked));
+            let ask = ::core::pin::pin!(#asked);
             match call.ask_pinned(returns, ask).await {
                 ::core::result::Result::Ok(ready) => ready,
                 ::core::result::Result::Err(answer) => return answer,
@@ -285,7 +292,7 @@ fn body(operation: &Operation) -> TokenStream {
 
 /// `let mut order = order;`: moves an argument whole, and has it drop where it would have dropped without us.
 fn rebind(Argument { binding, is_used, .. }: &Argument) -> TokenStream {
-    let (attrs, mutability, ident) = (&binding.attrs, &binding.mutability, &binding.ident);
+    let Binding { attrs, expects, mutability, ident, .. } = binding;
     let here = Span::mixed_site();
     // An argument that nothing used yet must go on being reported when the body does not use it either.
     let used = is_used.then(|| quote_spanned!(here=> unused_variables,));
@@ -293,6 +300,7 @@ fn rebind(Argument { binding, is_used, .. }: &Argument) -> TokenStream {
         .then(|| quote_spanned!(here=> clippy::used_underscore_binding, clippy::no_effect_underscore_binding,));
     quote_spanned! {here=>
         #(#attrs)*
+        #(#expects)*
         #[allow(#used #underscored clippy::shadow_same)]
         let #mutability #ident = #ident;
     }

@@ -99,7 +99,9 @@ impl Function {
                 Body::Plain { .. } => bind(&mut arg.pat, &mut bindings),
                 Body::Boxed(boxed) => bind_boxed(&mut arg.pat, boxed, &mut bindings),
             }
+            let expects: Vec<_> = arg.attrs.extract_if(.., |attr| attr.path().is_ident("expect")).collect();
             for binding in &mut bindings[first..] {
+                binding.expects.clone_from(&expects);
                 binding.attrs = arg.attrs.iter().filter(|attr| concerns_binding(attr)).cloned().collect();
                 binding.exclusive = is_exclusive(&arg.ty) && !matches!(*arg.pat, Pat::Reference(_));
             }
@@ -112,8 +114,10 @@ impl Function {
 pub(crate) struct Binding {
     pub(crate) ident: Ident,
     pub(crate) mutability: Option<Token![mut]>,
-    /// The argument's `#[cfg]` and `#[allow]`, which hold for every use of the binding too.
+    /// The argument's `#[cfg]` and levels of lints, which hold for every use of the binding too.
     pub(crate) attrs: Vec<Attribute>,
+    /// The argument's `#[expect]`, which moves to the one use that can fulfil it.
+    pub(crate) expects: Vec<Attribute>,
     /// Bound by an `&mut` argument.
     pub(crate) exclusive: bool,
 }
@@ -128,6 +132,7 @@ fn bind(pat: &mut Pat, bindings: &mut Vec<Binding>) {
                     // `ref mut` says what the binding is, not that it changes.
                     mutability: if pat.by_ref.is_some() { None } else { pat.mutability },
                     attrs: Vec::new(),
+                    expects: Vec::new(),
                     exclusive: false,
                 });
             }
@@ -160,7 +165,7 @@ fn bind_boxed(pat: &mut Pat, boxed: &mut Boxed, bindings: &mut Vec<Binding>) {
 }
 
 fn concerns_binding(attr: &Attribute) -> bool {
-    attr.path().is_ident("cfg") || attr.path().is_ident("allow")
+    ["cfg", "allow", "warn", "deny", "forbid"].iter().any(|name| attr.path().is_ident(name))
 }
 
 fn is_exclusive(ty: &Type) -> bool {

@@ -102,7 +102,8 @@ fn check_durations(retention: Option<&Given<Duration>>, lease: Option<&Given<Dur
     {
         return Err(Error::new(
             retention.literal.span(),
-            "a `retention` of zero keeps no result, so no repeat would ever be recognised",
+            "a `retention` of zero keeps no result, so no repeat would ever be recognised: write how long repeats may come, as \
+             in \"24h\"",
         ));
     }
     if let Some(lease) = lease

@@ -140,6 +140,17 @@ fn conditional_arguments_count_where_they_exist() {
 }
 
 #[test]
+fn expectations_move_to_where_they_can_be_fulfilled() {
+    let expansion = frame(
+        quote!(key = a, skip(b)),
+        quote! { async fn f(a: u8, #[expect(unused_variables)] b: u8, #[warn(unused)] c: u8) -> R { todo!() } },
+    );
+    assert_in(&expansion, "async fn f(a: u8, b: u8, #[warn(unused)] c: u8) -> R {");
+    assert_in(&expansion, "#[expect(unused_variables)] #[allow(clippy::shadow_same)] let b = b;");
+    assert_in(&expansion, "#[warn(unused)] #[allow(unused_variables, clippy::shadow_same)] let c = c;");
+}
+
+#[test]
 fn opaque_types_are_inferred() {
     let expansion =
         frame(quote!(key = a), quote! { async fn f(a: impl Key) -> Result<(Vec<impl Serialize>, u8), E> { todo!() } });

@@ -97,17 +97,14 @@ fn rest(krate: &Path, shape: &Shape) -> TokenStream {
     let keys = shape.key.iter().map(
         |Field { local, .. }| quote_spanned!(here=> let rest = #krate::IdempotencyKey::fingerprint(#local, rest);),
     );
-    let rest = match &shape.rest {
-        Some(fields) => {
-            let fields = fields.iter().map(|field| {
-                let (name, local) = (field.name(), &field.local);
-                quote_spanned!(here=> .field(#name, #local))
-            });
-            quote_spanned!(here=> rest.fields(|rest| rest #(#fields)*))
-        }
-        None => quote_spanned!(here=> rest),
-    };
-    quote_spanned!(here=> #pattern => { #(#keys)* #rest })
+    let fields = shape.rest.as_ref().map(|fields| {
+        let fields = fields.iter().map(|field| {
+            let (name, local) = (field.name(), &field.local);
+            quote_spanned!(here=> .field(#name, #local))
+        });
+        quote_spanned!(here=> .fields(|rest| rest #(#fields)*))
+    });
+    quote_spanned!(here=> #pattern => { #(#keys)* rest #fields })
 }
 
 fn pattern<'a>(shape: &'a Shape, fields: impl Iterator<Item = &'a Field>) -> TokenStream {

@@ -72,7 +72,7 @@ fn a_type_without_a_key_is_asked_for_one() {
 fn marks_that_contradict_or_stand_elsewhere() {
     let field = |marks: TokenStream| error(quote! { struct S { #marks a: u8 } });
     assert_eq!(field(quote!(#[idem(key, skip)])), "a field is the key or left out, not both: write one of the two");
-    assert_eq!(field(quote!(#[idem(key)] #[idem(key)])), "`key` is given twice");
+    assert_eq!(field(quote!(#[idem(key)] #[idem(key)])), "`key` is given twice: write it once");
     assert_eq!(
         field(quote!(#[idem(kee)])),
         "`kee` is no argument of `#[idem(…)]`; there are: `key` and `skip` for fields, `rename` for variants, `crate` for \

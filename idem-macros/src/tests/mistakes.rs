@@ -153,7 +153,8 @@ fn durations_that_cannot_be() {
     let with = |args: TokenStream| error(quote!(key = id, #args), quote! { async fn f(id: u8) -> R { todo!() } });
     assert_eq!(
         with(quote!(retention = "0h")),
-        "a `retention` of zero keeps no result, so no repeat would ever be recognised"
+        "a `retention` of zero keeps no result, so no repeat would ever be recognised: write how long repeats may come, as in \
+         \"24h\""
     );
     assert_eq!(with(quote!(lease = "0s")), "a `lease` is at least 100 ms");
     assert_eq!(with(quote!(lease = "99ms")), "a `lease` is at least 100 ms");

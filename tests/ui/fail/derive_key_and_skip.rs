@@ -1,0 +1,9 @@
+use idem::IdempotencyKey;
+
+#[derive(IdempotencyKey)]
+struct Message {
+    #[idem(key, skip)]
+    user: u64,
+}
+
+fn main() {}
