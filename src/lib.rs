@@ -6,8 +6,8 @@ pub use idem_core::{
     AlreadyInstalled, Argument, Attempt, Call, CarriesIdem, Codec, ConfigError, DecodeError, DecodeReason, EncodeError,
     Engine, EngineBuilder, Error, ErrorKind, Fence, FieldsWriter, Fingerprint, FingerprintBuilder, FingerprintError,
     IdempotencyKey, Inspection, InvalidKey, Judged, Keepable, KeepableError, Key, KeyWriter, Loss, MemoryStore, Named,
-    OnConflict, OnCrash, OnLoss, OnOutage, OnUnrecorded, Operation, Outcome, Policy, Recovering, Reply, Seen, Settling,
-    Standing, Store, StoreErrorKind, attempt, install, metrics, store, with_engine,
+    OnConflict, OnCrash, OnLoss, OnOutage, OnUnrecorded, Operation, Outcome, Policy, Recovering, Reply, Sampler, Seen,
+    Settling, Standing, Store, StoreErrorKind, attempt, install, metrics, observe, store, with_engine,
 };
 #[cfg(feature = "macros")]
 pub use idem_macros::{IdempotencyKey, idempotent};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -13,11 +13,12 @@ use crate::engine::Engine;
 use crate::error::{Error, Failure};
 use crate::expansion::Site;
 use crate::fingerprint::{Argument, Fingerprint, FingerprintBuilder, FingerprintError};
+use crate::held::Held;
 use crate::install;
 use crate::judge::KeepableError;
 use crate::judged::{Judged, Recovering};
 use crate::key::{IdempotencyKey, InvalidKey, Key, KeyOnly};
-use crate::observe::{self, Observed};
+use crate::observed::{self, Observed};
 use crate::operation::Operation;
 use crate::policy::{ConfigError, Policy};
 use crate::reply::{Reply, Returns, returns};
@@ -183,13 +184,13 @@ impl Call {
     /// Dropped while the body runs, nobody can know how far it came: nothing more is sent, the lease runs out, and the
     /// next call takes over.
     pub async fn run<R: Reply>(self, body: impl AsyncFnOnce(Attempt) -> R) -> R {
-        self.run_as(returns(), body).await
+        self.run_as(&returns(), body).await
     }
 
-    pub(crate) async fn run_as<R, E>(self, returns: Returns<R, E>, body: impl AsyncFnOnce(Attempt) -> R) -> R {
-        match self.start(&returns).await {
-            Ok(started) => started.run(returns, body).await,
-            Err(error) => (returns.refusal)(error),
+    pub(crate) async fn run_as<R, E>(self, returns: &Returns<R, E>, body: impl AsyncFnOnce(Attempt) -> R) -> R {
+        match claimed(self.start(returns).await, returns) {
+            Ok(claim) => claim.run_closure(returns, body).await,
+            Err(answer) => answer,
         }
     }
 
@@ -197,15 +198,15 @@ impl Call {
     #[doc(hidden)]
     pub fn run_pinned<R, E, F: Future<Output = R>>(
         self,
-        returns: Returns<R, E>,
+        returns: &Returns<R, E>,
         body: Pin<&mut F>,
     ) -> impl Future<Output = R> {
         // Outside the future, which would otherwise hold the call as well as what became of it.
-        let started = self.start(&returns);
+        let started = self.start(returns);
         async move {
-            match started.await {
-                Ok(started) => started.run_pinned(returns, body).await,
-                Err(error) => (returns.refusal)(error),
+            match claimed(started.await, returns) {
+                Ok(claim) => claim.run(returns, body).await,
+                Err(answer) => answer,
             }
         }
     }
@@ -215,15 +216,15 @@ impl Call {
     #[doc(hidden)]
     pub fn ask_pinned<R, E, A: Future<Output = Option<R>>>(
         mut self,
-        returns: Returns<R, E>,
+        returns: &Returns<R, E>,
         ask: Pin<&mut A>,
     ) -> impl Future<Output = Result<Ready, R>> {
         self.asks = true;
-        let started = self.start(&returns);
+        let started = self.start(returns);
         async move {
-            match started.await {
-                Ok(started) => started.asked(returns, ask).await.map(Ready),
-                Err(error) => Err((returns.refusal)(error)),
+            match claimed(started.await, returns)? {
+                claim if claim.is_in_doubt() => claim.ask(returns, ask).await.map(Ready),
+                claim => Ok(Ready(claim)),
             }
         }
     }
@@ -235,7 +236,7 @@ impl Call {
     ) -> Pin<Box<dyn Future<Output = Result<Started, Error>> + Send>> {
         let name = self.named.name.clone();
         let Some(engine) = self.named.engine.clone().or_else(install::current) else {
-            return Box::pin(async move { Err(observe::no_engine(name)) });
+            return Box::pin(async move { Err(observed::no_engine(name)) });
         };
         // Checked outside the future, which need not hold what is asked for as well as what is made of it.
         match self.checked(&engine, returns.may_hold()) {
@@ -275,52 +276,24 @@ impl fmt::Debug for Call {
     }
 }
 
-impl Started {
-    pub(crate) async fn run<R, E>(self, returns: Returns<R, E>, body: impl AsyncFnOnce(Attempt) -> R) -> R {
-        match self {
-            Self::Claimed(mut claim) => {
-                // What stands before the closure's first await is part of the body as well.
-                claim.begin();
-                let body = pin!(body(claim.attempt()));
-                claim.run(returns, body).await
-            }
-            Self::Known(known) => known.replay(returns),
-        }
-    }
-
-    async fn run_pinned<R, E>(self, returns: Returns<R, E>, body: Pin<&mut impl Future<Output = R>>) -> R {
-        match self {
-            Self::Claimed(claim) => claim.run(returns, body).await,
-            Self::Known(known) => known.replay(returns),
-        }
-    }
-
-    /// Asks first, where an earlier attempt's outcome is unknown. `Err` is the call's answer.
-    async fn asked<R, E>(
-        self,
-        returns: Returns<R, E>,
-        ask: Pin<&mut impl Future<Output = Option<R>>>,
-    ) -> Result<Self, R> {
-        match self {
-            Self::Claimed(claim) if claim.is_in_doubt() => claim.ask(returns, ask).await.map(Self::Claimed),
-            started => Ok(started),
-        }
+/// The claim whose body is to run. `Err` is the call's answer without.
+pub(crate) fn claimed<R, E>(started: Result<Started, Error>, returns: &Returns<R, E>) -> Result<Box<Held>, R> {
+    match started {
+        Ok(Started::Claimed(claim)) => Ok(claim),
+        Ok(Started::Known(known)) => Err(known.replay(returns)),
+        Err(error) => Err((returns.refusal)(error)),
     }
 }
 
-/// A call whose body may run, or whose result is known; see [`Call::ask_pinned`].
+/// A call whose body is to run; see [`Call::ask_pinned`].
 #[doc(hidden)]
 #[must_use]
-pub struct Ready(pub(crate) Started);
+pub struct Ready(pub(crate) Box<Held>);
 
 impl Ready {
-    pub(crate) async fn run<R, E>(self, returns: Returns<R, E>, body: impl AsyncFnOnce(Attempt) -> R) -> R {
-        self.0.run(returns, body).await
-    }
-
     #[doc(hidden)]
-    pub async fn run_pinned<R, E>(self, returns: Returns<R, E>, body: Pin<&mut impl Future<Output = R>>) -> R {
-        self.0.run_pinned(returns, body).await
+    pub async fn run_pinned<R, E>(self, returns: &Returns<R, E>, body: Pin<&mut impl Future<Output = R>>) -> R {
+        self.0.run(returns, body).await
     }
 }
 

@@ -6,30 +6,30 @@ use std::pin::pin;
 use tracing::Instrument as _;
 
 use crate::attempt::Attempt;
-use crate::call::{Call, Ready};
+use crate::call::{Call, Ready, claimed};
 use crate::held::Held;
 use crate::install;
+use crate::outcome;
 use crate::reply::{Reply, Returns, returns};
-use crate::start::Started;
 
-impl Started {
-    /// Runs `body`, if it is to run, and what comes after it in a task of its own. The engine and the tracing span are taken
-    /// along; other task-locals are not.
-    pub(crate) async fn run_detached<R, E, F>(self, returns: Returns<R, E>, body: impl FnOnce(Attempt) -> F) -> R
+impl Held {
+    /// Runs `body` and what comes after it in a task of its own. The engine and the tracing span are taken along; other
+    /// task-locals are not.
+    async fn run_detached<R, E, F>(self: Box<Self>, returns: &Returns<R, E>, body: impl FnOnce(Attempt) -> F) -> R
     where
         R: Send + 'static,
         E: 'static,
         F: Future<Output = R> + Send + 'static,
     {
-        let claim = match self {
-            Self::Claimed(claim) => claim,
-            Self::Known(known) => return known.replay(returns),
-        };
-        let cut_short = claim.cut_short();
-        let body = body(claim.attempt());
-        let task = tokio::spawn(install::carried(run(claim, returns, body)).in_current_span());
+        let cut_short = self.cut_short();
+        let body = body(self.attempt());
+        let run = outcome::observe(run(self, *returns, body));
+        let task = tokio::spawn(install::carried(run).in_current_span());
         match task.await {
-            Ok(answer) => answer,
+            Ok((answer, seen)) => {
+                outcome::note(seen);
+                answer
+            }
             Err(ended) => match ended.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 // The runtime ends, and took the task with it: as with a crash, nobody knows how far it came.
@@ -68,45 +68,48 @@ impl Call {
         R::Error: 'static,
         F: Future<Output = R> + Send + 'static,
     {
-        self.run_detached_as(returns(), body).await
+        self.run_detached_as(&returns(), body).await
     }
 
-    pub(crate) async fn run_detached_as<R, E, F>(self, returns: Returns<R, E>, body: impl FnOnce(Attempt) -> F) -> R
+    pub(crate) async fn run_detached_as<R, E, F>(self, returns: &Returns<R, E>, body: impl FnOnce(Attempt) -> F) -> R
     where
         R: Send + 'static,
         E: 'static,
         F: Future<Output = R> + Send + 'static,
     {
-        match self.start(&returns).await {
-            Ok(started) => started.run_detached(returns, body).await,
-            Err(error) => (returns.refusal)(error),
+        match claimed(self.start(returns).await, returns) {
+            Ok(claim) => claim.run_detached(returns, body).await,
+            Err(answer) => answer,
         }
     }
 
     /// [`run_detached`](Self::run_detached) for the attribute.
     #[doc(hidden)]
-    pub async fn run_spawned<R, E, F>(self, returns: Returns<R, E>, body: F) -> R
+    pub fn run_spawned<R, E, F>(self, returns: &Returns<R, E>, body: F) -> impl Future<Output = R>
     where
         R: Send + 'static,
         E: 'static,
         F: Future<Output = R> + Send + 'static,
     {
-        self.run_detached_as(returns, |_| body).await
+        // Boxed outside of the future, which would otherwise hold it again for each hand that it goes through.
+        let body = Box::pin(body);
+        self.run_detached_as(returns, |_| body)
     }
 }
 
 impl Ready {
     #[doc(hidden)]
-    pub async fn run_spawned<R, E, F>(self, returns: Returns<R, E>, body: F) -> R
+    pub fn run_spawned<R, E, F>(self, returns: &Returns<R, E>, body: F) -> impl Future<Output = R>
     where
         R: Send + 'static,
         E: 'static,
         F: Future<Output = R> + Send + 'static,
     {
-        self.0.run_detached(returns, |_| body).await
+        let body = Box::pin(body);
+        self.0.run_detached(returns, |_| body)
     }
 }
 
 async fn run<R, E, F: Future<Output = R>>(claim: Box<Held>, returns: Returns<R, E>, body: F) -> R {
-    claim.run(returns, pin!(body)).await
+    claim.run(&returns, pin!(body)).await
 }

@@ -1,7 +1,7 @@
 //! A claim that is held by a call: asked about if its outcome is in doubt, run, then completed or given up.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::judge::Verdict;
 use crate::keeper::{Errand, Keeper, Place};
 use crate::lease::Loss;
 use crate::metrics;
-use crate::observe::Observed;
-use crate::outcome::Seen;
+use crate::observed::Observed;
+use crate::outcome::{self, Seen};
 use crate::policy::OnUnrecorded;
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;
@@ -37,6 +37,8 @@ pub(crate) struct Held {
     place: Option<Place>,
     /// What its keeper is to send should it be dropped now.
     left_to_send: Option<Errand>,
+    /// When the body began.
+    began: Option<Instant>,
     visit: Visit,
     observed: Observed,
 }
@@ -47,12 +49,13 @@ impl Held {
         let claim = Arc::new(claim);
         let place = claim.is_protected().then(|| keeper.hold(Arc::clone(&claim), max_run));
         let left_to_send = claim.is_protected().then(|| Errand::Release(claim.retract()));
-        Self { engine, keeper, claim, place, left_to_send, visit, observed }
+        Self { engine, keeper, claim, place, left_to_send, began: None, visit, observed }
     }
 
     /// From here on the body may have done something.
-    pub(crate) fn begin(&mut self) {
+    fn begin(&mut self) {
         self.left_to_send = None;
+        self.began.get_or_insert_with(Instant::now);
     }
 
     pub(crate) fn attempt(&self) -> Attempt {
@@ -70,7 +73,7 @@ impl Held {
     /// Dropped meanwhile, the outcome is as unknown as before.
     pub(crate) async fn ask<R, E>(
         mut self: Box<Self>,
-        returns: Returns<R, E>,
+        returns: &Returns<R, E>,
         ask: Pin<&mut impl Future<Output = Option<R>>>,
     ) -> Result<Box<Self>, R> {
         let answer = match self.run_until_lost(ask).await {
@@ -97,17 +100,16 @@ impl Held {
     /// is sent: as after a crash, the lease runs out.
     pub(crate) async fn run<R, E, F: Future<Output = R>>(
         mut self: Box<Self>,
-        returns: Returns<R, E>,
+        returns: &Returns<R, E>,
         body: Pin<&mut F>,
     ) -> R {
         self.begin();
-        let began = Instant::now();
         let ended = self.run_until_lost(body).await;
         self.place = None;
         let Ok(result) = ended else {
             return (returns.refusal)(self.lost());
         };
-        self.measure(began);
+        self.measure();
         if !self.claim.is_protected() {
             return (returns.with_seen)(result, self.unprotected());
         }
@@ -123,18 +125,31 @@ impl Held {
         }
     }
 
+    /// [`run`](Self::run) of a body that is still a closure. What stands before its first await is part of it as well.
+    pub(crate) async fn run_closure<R, E>(
+        mut self: Box<Self>,
+        returns: &Returns<R, E>,
+        body: impl AsyncFnOnce(Attempt) -> R,
+    ) -> R {
+        self.begin();
+        let body = pin!(body(self.attempt()));
+        self.run(returns, body).await
+    }
+
     /// What there is to be measured at a body's own end.
-    fn measure(&self, began: Instant) {
+    fn measure(&self) {
         let ended = Instant::now();
         let instruments = self.claim.instruments();
-        instruments.record(metrics::BODY_SECONDS, (ended - began).as_secs_f64());
+        if let Some(began) = self.began {
+            instruments.record(metrics::BODY_SECONDS, (ended - began).as_secs_f64());
+        }
         if self.claim.is_protected() {
             let left = self.claim.lease().sure_until().saturating_duration_since(ended);
             instruments.record(metrics::LEASE_LEFT_SECONDS, left.as_secs_f64());
         }
     }
 
-    fn verdict<R, E>(&self, returns: Returns<R, E>, result: &R) -> Verdict {
+    fn verdict<R, E>(&self, returns: &Returns<R, E>, result: &R) -> Verdict {
         returns.verdict(result, self.engine.codec(), self.claim.request().policy.max_result_bytes())
     }
 
@@ -235,7 +250,9 @@ impl Held {
     fn seen(&self, replayed: bool, recorded: bool) -> Seen {
         let Grant { fence, attempt, .. } = *self.claim.grant();
         let vanished = self.claim.lease().has_vanished();
-        Seen { replayed, recorded, vanished, attempt, fence, age: Duration::ZERO }
+        let seen = Seen { replayed, recorded, vanished, attempt, fence, age: Duration::ZERO };
+        outcome::note(Some(seen));
+        seen
     }
 
     fn lost(&self) -> Error {
@@ -271,6 +288,7 @@ impl Held {
                     "the outcome is unknown: nothing runs under this key until it is settled"
                 );
             }
+            self.seen(false, false);
             self.observed.end(if given_up == GivenUp::Held { "held" } else { "failed" });
         })
     }

@@ -95,7 +95,7 @@ impl<E> Judged<E> {
         E: CarriesIdem,
         B: AsyncFnOnce(Attempt) -> Result<T, E>,
     {
-        self.call.run_as(returns().judged(self.judge), body).await
+        self.call.run_as(&returns().judged(self.judge), body).await
     }
 }
 
@@ -111,7 +111,7 @@ impl<E: 'static> Judged<E> {
         E: CarriesIdem + Send,
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        self.call.run_detached_as(returns().judged(self.judge), body).await
+        self.call.run_detached_as(&returns().judged(self.judge), body).await
     }
 }
 
@@ -139,10 +139,10 @@ impl<E, A> Recovering<E, A> {
         let returns: Returns<Result<T, E>, E> = returns().judged(judge);
         let ready = {
             let ask = pin!(async move { returns.asked(ask().await) });
-            call.ask_pinned(returns, ask).await
+            call.ask_pinned(&returns, ask).await
         };
         match ready {
-            Ok(ready) => ready.run(returns, body).await,
+            Ok(ready) => ready.0.run_closure(&returns, body).await,
             Err(answer) => answer,
         }
     }

@@ -7,7 +7,7 @@ use crate::codec::Codec;
 use crate::engine::Engine;
 use crate::error::{Error, Failure};
 use crate::metrics;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::outcome::Seen;
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;
@@ -31,7 +31,7 @@ impl Known {
         Ok(Self { engine, observed, ending, codec, payload, seen })
     }
 
-    pub(crate) fn replay<R, E>(self, returns: Returns<R, E>) -> R {
+    pub(crate) fn replay<R, E>(self, returns: &Returns<R, E>) -> R {
         let decoded = returns.read(self.ending, self.codec, &self.payload).or_else(|error| {
             let migrated =
                 self.engine.migrate(self.observed.instruments().operation(), self.codec, &self.payload).ok_or(error)?;

@@ -1,5 +1,7 @@
 //! How a call was answered: [`Seen`], and the value together with it: [`Outcome`].
 
+use std::cell::Cell;
+use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
@@ -53,6 +55,42 @@ impl Seen {
     pub fn age(&self) -> Duration {
         self.age
     }
+}
+
+tokio::task_local! {
+    static OBSERVED: Cell<Option<Seen>>;
+}
+
+/// Runs `call` and tells how it was answered, where its signature has no place for an [`Outcome`]: of several calls in it
+/// the last that ended, which of nested ones is the outermost. `None` if no body ran and nothing was replayed.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// # let engine = idem_core::Engine::in_memory();
+/// let number = || engine.operation("orders.number").key("cart-1").fingerprint(&()).run(async |_| Ok::<u32, idem_core::Error>(7));
+/// let (first, seen) = idem_core::observe(number()).await;
+/// assert!(!seen.unwrap().is_replayed());
+/// let (again, seen) = idem_core::observe(number()).await;
+/// assert!(seen.unwrap().is_replayed());
+/// # assert_eq!(first.unwrap(), again.unwrap());
+/// # }
+/// ```
+///
+/// # Cancellation
+///
+/// As of `call`.
+pub async fn observe<F: Future>(call: F) -> (F::Output, Option<Seen>) {
+    let observing = async {
+        let output = call.await;
+        (output, OBSERVED.with(Cell::take))
+    };
+    OBSERVED.scope(Cell::new(None), observing).await
+}
+
+/// Notes how the call that ends here was answered, for who observes it.
+pub(crate) fn note(seen: Option<Seen>) {
+    // Mostly nobody does.
+    let _ = OBSERVED.try_with(|observed| observed.set(seen));
 }
 
 /// A value, and how its call was answered.

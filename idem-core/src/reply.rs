@@ -3,6 +3,7 @@
 //! All that is generic over a user's result is here and thin; the engine is not generic at all.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -106,10 +107,10 @@ pub struct Returns<R, E> {
 }
 
 impl<R, E> Returns<R, E> {
-    /// Nothing. An early `return` of it types the body's block as the function's own, with all coercions.
+    /// The type alone.
     #[must_use]
-    pub const fn never(self) -> Option<R> {
-        None
+    pub const fn typed(&self) -> Typed<R> {
+        Typed(PhantomData)
     }
 
     /// Leaves the outcome unknown after the errors that `which` picks.
@@ -166,11 +167,28 @@ impl<R, E> Returns<R, E> {
     }
 }
 
+/// What a function returns, as a type.
+pub struct Typed<R>(PhantomData<fn() -> R>);
+
+impl<R> Typed<R> {
+    /// Nothing. An early `return` of it types the body's block as the function's own, with all coercions.
+    #[must_use]
+    pub const fn never(self) -> Option<R> {
+        None
+    }
+}
+
+impl<R> fmt::Debug for Typed<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Typed")
+    }
+}
+
 impl<T, E> Returns<Result<T, E>, E> {
     /// What was answered to the question what became of an earlier attempt, as an answer of the function's.
     ///
     /// No bound on a future: what is wrong with one is told several times.
-    pub fn asked(self, answer: Result<Option<T>, E>) -> Option<Result<T, E>> {
+    pub fn asked(&self, answer: Result<Option<T>, E>) -> Option<Result<T, E>> {
         answer.transpose()
     }
 }

@@ -13,7 +13,7 @@ use crate::keeper::Keeper;
 use crate::known::Known;
 use crate::lease::Lease;
 use crate::metrics;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::policy::{OnConflict, OnOutage};
 use crate::record::Origin;
 use crate::request::Request;

@@ -355,3 +355,27 @@ async fn a_key_for_downstream_is_the_same_in_every_attempt_and_for_nothing_else(
     // Pinned: a deploy must not change it.
     assert_eq!(first[0], "362ccd5bc94cd9446d6bd964d1f21e67");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_is_told_of_the_outermost_call() {
+    let engine = engine(POLICY);
+    let inner = || engine.operation("inner").key("k").fingerprint(&()).run(async |_| Ok::<u32, Error>(1));
+    let outer = || pay(&engine).run(async |_| inner().await.map(|one| one + 1));
+    inner().await.expect("it runs");
+    let (answer, seen) = idem_core::observe(outer()).await;
+    assert_eq!((answer.expect("it runs"), seen.expect("it ran").is_replayed()), (2, false));
+    let (_, seen) = idem_core::observe(outer()).await;
+    assert!(seen.expect("it was replayed").is_replayed());
+    let (failed, seen) = idem_core::observe(engine.operation("x").key("k").fingerprint(&()).run(async |_| {
+        inner().await?;
+        Err::<u32, _>(PayError::Busy)
+    }))
+    .await;
+    assert_eq!(failed, Err(PayError::Busy));
+    assert!(seen.is_some_and(|seen| !seen.is_recorded() && !seen.is_replayed()));
+    let refused = engine.operation("pay").key("k").fingerprint(&1).run(async |_| Ok::<u32, Error>(1));
+    assert_eq!(idem_core::observe(refused).await.1, None);
+    let detached =
+        engine.operation("detached").key("k").fingerprint(&()).run_detached(|_| async { Ok::<u32, Error>(1) });
+    assert!(idem_core::observe(detached).await.1.is_some_and(|seen| seen.is_recorded()));
+}

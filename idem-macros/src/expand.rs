@@ -20,8 +20,9 @@
 //!     .key(&order_id)
 //!     .arg(&cents);                                  // evaluated here, owned afterwards: no borrow is left
 //!     let returns = returns::<Result<Receipt, ChargeError>>();           // the only bound, at the return type
+//!     let typed = returns.typed();
 //!     let body = pin!(async move {
-//!         if let Some(ret) = returns.never() {       // types the block as the function: coercions, `?`, `todo!()`
+//!         if let Some(ret) = typed.never() {         // types the block as the function: coercions, `?`, `todo!()`
 //!             return ret;
 //!         }
 //!         let gateway = gateway;                     // moves whole arguments, which drop in the order they always did
@@ -33,7 +34,7 @@
 //!             gateway.charge(order_id, cents).await
 //!         }
 //!     });
-//!     call.run_pinned(returns, body).await
+//!     call.run_pinned(&returns, body).await
 //! }
 //! ```
 //!
@@ -70,7 +71,7 @@ pub(crate) fn expand(operation: &Operation) -> TokenStream {
         #returns
         #ready
         #body
-        #runs.#run(returns, body).await
+        #runs.#run(&returns, body).await
     };
     let block = match &function.body {
         // The user's own braces, or what is said of the function as a whole would be said of its body.
@@ -215,7 +216,7 @@ fn returns(operation: &Operation) -> TokenStream {
     let options = &operation.options;
     let judges = [("hold", &options.hold), ("keep", &options.keep), ("reject", &options.reject)];
     let judges = judges.into_iter().filter_map(|(method, path)| Some(judge(method, path.as_ref()?)));
-    quote_spanned!(Span::mixed_site()=> let returns = #witness #(#judges)*;)
+    quote_spanned!(Span::mixed_site()=> let returns = #witness #(#judges)*; let typed = returns.typed();)
 }
 
 /// `.hold(PayError::is_timeout)`; that the function does not fit, or the error, is told where it is named.
@@ -240,7 +241,7 @@ fn ready(recover: &Expr) -> TokenStream {
     quote_spanned! {Span::mixed_site()=>
         let ready = {
             let ask = ::core::pin::pin!(#asked);
-            match call.ask_pinned(returns, ask).await {
+            match call.ask_pinned(&returns, ask).await {
                 ::core::result::Result::Ok(ready) => ready,
                 ::core::result::Result::Err(answer) => return answer,
             }
@@ -272,7 +273,7 @@ fn body(operation: &Operation) -> TokenStream {
     let label = Lifetime::new("'_body", span);
     let block = braced(tokens.clone(), span);
     let statements = quote_spanned! {here=>
-        if let ::core::option::Option::Some(ret) = returns.never() {
+        if let ::core::option::Option::Some(ret) = typed.never() {
             return ret;
         }
         #unnamed

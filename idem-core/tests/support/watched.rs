@@ -40,6 +40,8 @@ pub struct Inner {
     pub completions: Mutex<Vec<Trouble>>,
     pub releases: Mutex<Vec<Trouble>>,
     renewed: Mutex<Vec<Duration>>,
+    /// The proofs of ownership that claims were made under.
+    pub tokens: Mutex<Vec<String>>,
 }
 
 impl Watched {
@@ -52,6 +54,7 @@ impl Watched {
             completions: Mutex::default(),
             releases: Mutex::default(),
             renewed: Mutex::default(),
+            tokens: Mutex::default(),
         }))
     }
 
@@ -96,6 +99,8 @@ async fn troubled<R>(
 
 impl Store for Watched {
     async fn claim(&self, request: &Claim) -> Result<ClaimReply, StoreError> {
+        let token = String::from_utf8_lossy(&request.token.to_text()).into_owned();
+        self.0.tokens.lock().expect("no panic under it").push(token);
         troubled(&self.0.claims, self.0.store.claim(request)).await
     }
 

@@ -43,7 +43,7 @@ fn all_of_the_operation_is_inside_of_the_future() {
     assert_in(&expansion, "let mut b = b;");
     assert_in(&expansion, "let mut id = id;");
     assert_in(&expansion, "'_body: { let __ret: Result<u64, E> = { let kept = id; Ok(kept) };");
-    assert_in(&expansion, "call.run_pinned(returns, body).await }) }");
+    assert_in(&expansion, "call.run_pinned(&returns, body).await }) }");
     assert!(!expansion.contains("::Some(__ret)"), "{expansion}");
 }
 

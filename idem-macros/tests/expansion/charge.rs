@@ -14,8 +14,9 @@ async fn charge(
         .key(&order_id)
         .arg(&amount_cents);
     let returns = ::idem::__private::returns::<Result<Receipt, ChargeError>>();
+    let typed = returns.typed();
     let body = ::core::pin::pin!(async move {
-        if let ::core::option::Option::Some(ret) = returns.never() {
+        if let ::core::option::Option::Some(ret) = typed.never() {
             return ret;
         }
         #[allow(clippy::shadow_same)]
@@ -26,5 +27,5 @@ async fn charge(
         let amount_cents = amount_cents;
         '_body: { gateway.charge(amount_cents).await }
     });
-    call.run_pinned(returns, body).await
+    call.run_pinned(&returns, body).await
 }

@@ -79,6 +79,9 @@ pub(crate) enum Disturbance {
         fence: i8,
         attempt: i8,
     },
+    IsWonAs {
+        origin: u8,
+    },
     IsCut {
         to: usize,
     },
@@ -165,6 +168,7 @@ fn disturbance() -> impl Strategy<Value = Disturbance> {
         6 => (1_usize..8).prop_map(|by| Disturbance::GoesBack { by }),
         2 => Just(Disturbance::LosesItsExpiry),
         3 => Just(Disturbance::IsRelabelled { state: b'U', blank: None }),
+        5 => prop::sample::select(b"frstd".to_vec()).prop_map(|origin| Disturbance::IsWonAs { origin }),
         1 => Just(Disturbance::CountsToTheEnd),
         4 => (0_usize..3, -1_i8..=1, -1_i8..=1)
             .prop_map(|(of, fence, attempt)| Disturbance::IsAround { of, fence, attempt }),

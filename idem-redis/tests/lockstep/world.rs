@@ -253,6 +253,11 @@ impl<'a> World<'a> {
                     place[11..].copy_from_slice(&attempt_text(grant.attempt.saturating_add_signed((*attempt).into())));
                 }
             }
+            Disturbance::IsWonAs { origin } => {
+                if let Some(place) = raw.get_mut(75) {
+                    *place = *origin;
+                }
+            }
             Disturbance::IsCut { to } => raw.truncate(*to),
             Disturbance::IsDamaged { at, byte } => match raw.get_mut(*at) {
                 Some(place) => *place = *byte,

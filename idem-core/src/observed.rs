@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Failure};
 use crate::instruments::{self, Instruments};
 use crate::metrics;
 use crate::operation::Operation;
-use crate::outcome::Seen;
+use crate::outcome::{self, Seen};
 use crate::store::Grant;
 
 /// One call, as metrics, traces and logs see it. It gets exactly one outcome; dropped without one, it gets that.
@@ -81,6 +81,7 @@ impl Observed {
 
     /// The end of a call that is answered from a kept result.
     pub(crate) fn replayed(&self, seen: &Seen) {
+        outcome::note(Some(*seen));
         let age = seen.age.as_secs_f64();
         self.instruments.add_one(metrics::DUPLICATES_SUPPRESSED);
         self.instruments.record(metrics::DUPLICATE_AGE_SECONDS, age);
@@ -92,6 +93,7 @@ impl Observed {
 
     /// The end of a call that has no result.
     pub(crate) fn refuse(&self, failure: Failure) -> Error {
+        outcome::note(None);
         let error = Error::new(Some(self.instruments.operation().clone()), failure);
         let outcome = error.kind().as_str();
         self.end(outcome);
