@@ -110,7 +110,7 @@ const TIMES: &[f64] = &[
 /// Ages in seconds: from the repeat of an impatient sender to a retention of a week. The default one, a day, has a boundary
 /// at three quarters of it as well, where an alert stands.
 const AGES: &[f64] = &[
-    0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3_600.0, 21_600.0, 43_200.0, 64_800.0, 86_400.0, 172_800.0, 345_600.0, 604_800.0,
+    0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 60.0, 600.0, 3_600.0, 21_600.0, 43_200.0, 64_800.0, 86_400.0, 172_800.0, 604_800.0,
 ];
 /// Up to the default of `max_result`.
 const SIZES: &[f64] = &[64.0, 256.0, 1_024.0, 4_096.0, 16_384.0, 65_536.0, 262_144.0, 524_288.0, 1_048_576.0];

@@ -4,3 +4,5 @@
 mod drift;
 mod expression;
 mod files;
+mod live;
+mod tools;

@@ -15,6 +15,12 @@ pub(crate) struct Args {
     /// Print one JSON object to standard output, and nothing else there
     #[arg(long)]
     json: bool,
+    /// Keep a steady load instead, and serve its metrics to Prometheus until stopped; see `-- --help`
+    #[arg(long, conflicts_with = "json")]
+    serve: bool,
+    /// What to serve, and where: `-- --port 9000 --healthy`
+    #[arg(last = true, requires = "serve")]
+    how: Vec<String>,
 }
 
 /// Comes back only on failure: the example takes the place of this process, so its exit status is ours and a signal meant for us reaches it.
@@ -28,6 +34,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     demo.args(EXAMPLE);
     if args.json {
         demo.args(["--", "--json"]);
+    }
+    if args.serve {
+        demo.args(["--", "serve"]).args(&args.how);
     }
     if let Some(server) = server {
         demo.env("IDEM_REDIS_SERVER", server);

@@ -69,7 +69,6 @@ impl Cause {
             Self::Retries | Self::Conflicts | Self::DuplicateAge => 100,
             // Its next one must be there before the keeper has looked in vain.
             Self::KeeperLag => 1,
-            Self::StoreEpochs => 3_000,
             // Once is enough: it stays.
             Self::Unsettled => 3_600_000,
             _ => 500,

@@ -7,6 +7,7 @@ use idem::Operation;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::cause::Cause;
+use super::outage;
 use super::service::{Bank, mail_receipt, pay_out, quote};
 use super::shop::Shop;
 use crate::charge::Order;
@@ -97,10 +98,16 @@ pub(super) fn start_bad_days(shop: &Arc<Shop>) {
         (Cause::LeasesLost, 20_000),
         (Cause::Vanished, 20_000),
         (Cause::Unprotected, 30_000),
-        (Cause::StoreEpochs, 60_000),
     ] {
         cause.start(shop, Duration::from_millis(pause));
     }
+    let restarted = Arc::clone(shop);
+    tokio::spawn(async move {
+        loop {
+            sleep(Duration::from_secs(40)).await;
+            let _ = outage::restart(&restarted).await;
+        }
+    });
     let timeouts = Arc::clone(shop);
     tokio::spawn(async move {
         loop {

@@ -13,8 +13,12 @@ use crate::error::Error;
 
 const BRIEF: Duration = Duration::from_millis(500);
 
+/// Long enough for a Prometheus to have seen the service before.
+const BEFORE_RESTART: Duration = Duration::from_secs(20);
+
 /// A restart in good order: nothing is lost, which from outside nobody can tell.
 pub(super) async fn restart(shop: &Arc<Shop>) -> Result<(), Error> {
+    sleep(BEFORE_RESTART).await;
     let server = Arc::clone(&shop.server);
     tokio::task::spawn_blocking(move || server.restart()).await.map_err(Error::setup)??;
     // Whoever asks first after it sees that it is another run.
