@@ -10,7 +10,11 @@ pub use idem_core::{
     Settling, Standing, Store, StoreErrorKind, attempt, install, metrics, observe, store, with_engine,
 };
 #[cfg(feature = "macros")]
-pub use idem_macros::{IdempotencyKey, idempotent};
+#[doc = include_str!("derived_key.md")]
+pub use idem_macros::IdempotencyKey;
+#[cfg(feature = "macros")]
+#[doc = include_str!("attribute.md")]
+pub use idem_macros::idempotent;
 #[cfg(feature = "redis")]
 pub use idem_redis::{BuildError, RedisCause, RedisStore, RedisStoreBuilder};
 

@@ -7,15 +7,15 @@ use std::time::Instant;
 use idem::{Engine, Error, ErrorKind, Fingerprint, FingerprintBuilder, IdempotencyKey, Key, idempotent, with_engine};
 
 fn key(value: &dyn IdempotencyKey) -> String {
-    Key::of(value).unwrap().as_str().to_owned()
+    Key::of(value).expect("a valid key").as_str().to_owned()
 }
 
 fn rest(value: &dyn IdempotencyKey) -> Fingerprint {
-    value.fingerprint(FingerprintBuilder::new()).finish().unwrap()
+    value.fingerprint(FingerprintBuilder::new()).finish().expect("a fingerprint")
 }
 
 fn of(value: &impl serde::Serialize) -> Fingerprint {
-    Fingerprint::of(value).unwrap()
+    Fingerprint::of(value).expect("a fingerprint")
 }
 
 /// No field of it but `text` needs serde.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::attempt::Attempt;
+use crate::choices::OnUnrecorded;
 use crate::claim::Claimed;
 use crate::clock::Instant;
 use crate::codec::EncodeError;
@@ -19,7 +20,6 @@ use crate::lease::Loss;
 use crate::metrics;
 use crate::observed::Observed;
 use crate::outcome::{self, Seen};
-use crate::policy::OnUnrecorded;
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;
 use crate::store::{CompleteReply, GivenUp, Grant};

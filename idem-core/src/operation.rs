@@ -125,7 +125,6 @@ fn push_digest(text: &mut String, digest: &blake3::Hash) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rand::RngExt as _;
     use std::collections::HashMap;
     use std::collections::hash_map::Entry;
 

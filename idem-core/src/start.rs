@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::choices::{OnConflict, OnOutage};
 use crate::claim::Claimed;
 use crate::clock::Instant;
 use crate::engine::Engine;
@@ -14,7 +15,6 @@ use crate::known::Known;
 use crate::lease::Lease;
 use crate::metrics;
 use crate::observed::Observed;
-use crate::policy::{OnConflict, OnOutage};
 use crate::record::Origin;
 use crate::request::Request;
 use crate::send::Unanswered;

@@ -1,12 +1,10 @@
 //! The page on what there is to see, held against the code.
 
 #[macro_use]
-#[path = "support/rest.rs"]
-mod rest;
-#[path = "support/outcomes.rs"]
-mod outcomes;
 #[path = "support/watched.rs"]
 mod watched;
+#[path = "support/outcomes.rs"]
+mod outcomes;
 
 use idem_core::metrics::ALL;
 

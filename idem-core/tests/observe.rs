@@ -1,14 +1,12 @@
 //! What a recorder of metrics sees of calls.
 
 #[macro_use]
-#[path = "support/rest.rs"]
-mod rest;
+#[path = "support/watched.rs"]
+mod watched;
 #[path = "support/measured.rs"]
 mod measured;
 #[path = "support/outcomes.rs"]
 mod outcomes;
-#[path = "support/watched.rs"]
-mod watched;
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -102,7 +100,7 @@ async fn times_and_sizes_are_measured() {
     let millis = Duration::from_millis;
     close(BODY_SECONDS, body, millis(2));
     // It counts on a hundredth and 2 ms less than it was granted.
-    close(LEASE_LEFT_SECONDS, LEASE * 99 / 100 - millis(2) - body, millis(2));
+    close(LEASE_LEFT_SECONDS, (LEASE * 99 / 100).saturating_sub(body + millis(2)), millis(2));
     close(WAIT_SECONDS, body, millis(250));
     // By the wall clock, which does not stand still.
     close(DUPLICATE_AGE_SECONDS, Duration::ZERO, Duration::from_secs(60));

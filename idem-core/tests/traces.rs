@@ -1,14 +1,12 @@
 //! What spans and events tell of calls, and what nothing tells.
 
 #[macro_use]
-#[path = "support/rest.rs"]
-mod rest;
+#[path = "support/watched.rs"]
+mod watched;
 #[path = "support/outcomes.rs"]
 mod outcomes;
 #[path = "support/traced.rs"]
 mod traced;
-#[path = "support/watched.rs"]
-mod watched;
 
 use std::error::Error as StdError;
 
@@ -52,7 +50,7 @@ async fn a_span_tells_attempt_fence_and_age() {
 async fn a_body_runs_inside_its_calls_span() {
     let (_traced, _tracing) = Traced::begin();
     let engine = Watched::new().engine(POLICY);
-    let name = || Span::current().metadata().map(|metadata| metadata.name());
+    let name = || Span::current().metadata().map(tracing::Metadata::name);
     let run = call(&engine).run(async |_| {
         let before = name();
         tokio::task::yield_now().await;
@@ -102,7 +100,7 @@ async fn only_what_somebody_has_to_look_at_is_loud() {
 /// All that an error says, to whoever asks in whichever way.
 fn said(error: &Error) -> String {
     let chain = std::iter::successors(Some(error as &dyn StdError), |&error| error.source());
-    chain.map(|error| format!("{error} {error:#} {error:?} {error:#?}")).collect()
+    chain.map(|error| format!("{error} {error:#} {error:?} {error:#?}")).collect::<Vec<_>>().join(": ")
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,5 @@
-//! The attribute [`macro@idempotent`] of `idem`. Use it through the facade, which holds all that it expands to.
+//! The attribute [`macro@idempotent`] and the derive macro [`macro@IdempotencyKey`] of `idem`. Use them through the
+//! facade, which holds all that they expand to.
 
 use proc_macro2::TokenStream;
 use syn::Result;
@@ -16,87 +17,31 @@ mod words;
 
 /// Makes an `async fn` safe to repeat: its body runs once per key, and every repeat gets the kept result.
 ///
-/// ```ignore
-/// use idem::idempotent;
-///
-/// #[idempotent(name = "payments.charge", key = order_id, skip(gateway))]
-/// async fn charge(gateway: &Gateway, order_id: &str, amount_cents: u64) -> Result<Receipt, ChargeError> {
-///     gateway.charge(amount_cents).await
-/// }
-///
-/// #[derive(serde::Serialize, serde::Deserialize)]
-/// struct Receipt {
-///     id: u64,
-/// }
-///
-/// #[derive(Debug, thiserror::Error)]
-/// enum ChargeError {
-///     #[error("the card was declined")]
-///     Declined,
-///     #[error(transparent)]
-///     Idem(#[from] idem::Error),
-/// }
-/// ```
-///
-/// The first call for an `order_id` runs the body and keeps its `Ok` value. A repeat gets that value without running
-/// anything; one that comes while the first call still runs gets an `idem::Error` of kind `InFlight` at once, and one
-/// with another `amount_cents` gets `Mismatch`. An `Err` of the body is passed on and not kept: the next call runs.
-///
-/// The function returns `Result<T, E>`, where `T` is `Serialize + DeserializeOwned` and `E` is `From<idem::Error>`.
-/// `anyhow::Error` and `Box<dyn Error + Send + Sync>` are; the error types of other crates (`sqlx::Error`) cannot be,
-/// so wrap them: `enum MyError { Db(#[from] sqlx::Error), Idem(#[from] idem::Error) }`.
-///
-/// # Arguments
+/// The function returns `Result<T, E>`, where `T` is `Serialize + DeserializeOwned` and `E` is `From<idem::Error>`. The
+/// facade tells the whole story, step by step: [`idem::idempotent`](https://docs.rs/idem-rs/latest/idem/attr.idempotent.html).
 ///
 /// | argument | meaning |
 /// |---|---|
-/// | `key = expr` | What makes two calls the same. Required |
-/// | `name = "payments.charge"` | The operation's stable name. Required for methods |
+/// | `key = expr` | What makes two calls the same. Required. It borrows the arguments; a tuple literal borrows each element |
+/// | `name = "payments.charge"` | The operation's stable name. Required but for free functions at module level |
 /// | `scope = expr` | The tenant: keys of one scope are never those of another |
-/// | `skip(a, b)` | Arguments that are no part of the intent: clients, pools, contexts |
-/// | `skip_all` | No argument is compared, so a repeat with other arguments is not noticed |
-/// | `retention = "24h"` | How long a kept result answers repeats |
-/// | `lease = "30s"` | How long the claim of a worker that died keeps others out; at least 100 ms |
+/// | `skip(a, b)` | Arguments that are no part of the intent: clients, pools, contexts. The others need `Serialize` |
+/// | `fingerprint = expr` | What is compared in place of the arguments |
+/// | `skip_all` | Nothing is compared, so a repeat with other arguments is not noticed |
+/// | `lease = "30s"` | How long the claim of a worker that died keeps others out; at least 100 ms. Wins over the policy's |
+/// | `retention = "24h"` | How long a kept result answers repeats. Wins over the policy's |
+/// | `policy = expr` | An `idem::Policy` in place of the engine's |
 /// | `engine = expr` | An engine other than the installed one, as in `engine = self.idem` |
+/// | `hold = path` | `fn(&E) -> bool`: after these errors nobody knows the outcome, and nothing runs until it is settled |
+/// | `keep = path` | `fn(&E) -> bool`: these errors are final, kept and replayed. Needs `E: Serialize + DeserializeOwned` |
+/// | `reject = path` | `fn(&E) -> bool`: after these errors nothing happened, so other arguments may follow |
+/// | `recover = expr` | A future of `Result<Option<T>, E>`: asks what became of an attempt that crashed or was held, before the body runs |
+/// | `detach` | The body runs in a task of its own: a caller that goes away cancels nothing. Arguments, `T` and `E` are `Send + 'static` |
 /// | `crate = path` | Where the facade is, if it was renamed or is re-exported |
 ///
-/// Durations are a number and one of `ms`, `s`, `m`, `h`, `d`.
-///
-/// ## `key`
-///
-/// An expression over the arguments, which it borrows: text, an integer, a tuple of keys (a tuple literal borrows each
-/// element), an `Option` of one (`None` is refused when called), or any type that is an `IdempotencyKey`.
-///
-/// The key names the *intent* and must be the same on every repeat, so it is made where the intent is born, by the
-/// client or in the message, and comes in as an argument. A key that mentions no argument, or that is made up on the
-/// spot (`Uuid::new_v4()`), is a compile error.
-///
-/// Key, scope and engine are evaluated once, when the future is first polled, in the function's own scope: `?` works
-/// and returns before anything is sent, `self` and `Self` mean what they mean in the body. They cannot `.await` or
-/// `return`.
-///
-/// ## `name`
-///
-/// Records are found by the name, so it should outlive refactorings. Without it a free function at module level is
-/// called after its path, `module::path::function`: moving or renaming it then makes all its results unknown.
-///
-/// A generic function is one operation for all its instantiations, and so is a trait's default method for all its
-/// implementors. What tells them apart belongs into the key: `key = (M::KIND, message.id())`.
-///
-/// ## What is compared
-///
-/// A repeat must bring the same arguments. Compared are the values that the arguments' patterns bind, in order and
-/// without names: renaming an argument changes nothing; adding, removing or reordering one does. They need
-/// `serde::Serialize`. The receiver is left out, and so is what the body cannot see (`_`, `..`). An `&mut` argument has
-/// to be skipped: a replay repeats no change.
-///
-/// # What stays as it is
-///
-/// The signature, visibility, documentation and other attributes. The future is `Send` when the body, `T` and `E` are.
-/// Named arguments drop in the order they always did.
-///
-/// Of two attributes the *upper* expands first and ends up *inside*: `#[tracing::instrument]` above `#[idempotent]`
-/// makes spans of executed bodies only, below it (usually wanted) of every call. A retry must be outside, hence below.
+/// Durations are a number and one of `ms`, `s`, `m`, `h`, `d`. Key, scope, fingerprint, policy and engine are evaluated
+/// once, when the future is first polled, in the function's own scope: `?` works and returns before anything is sent,
+/// `self` and `Self` mean what they mean in the body. They cannot `.await` or `return`.
 #[proc_macro_attribute]
 pub fn idempotent(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let item = TokenStream::from(item);
@@ -104,27 +49,6 @@ pub fn idempotent(args: proc_macro::TokenStream, item: proc_macro::TokenStream) 
 }
 
 /// Makes a struct or an enum an idempotency key: which of its fields name the intent, and which only belong to it.
-///
-/// ```ignore
-/// use idem::{IdempotencyKey, idempotent};
-///
-/// #[derive(IdempotencyKey)]
-/// struct Welcome {
-///     #[idem(key)]
-///     user: u64,
-///     #[idem(key)]
-///     campaign: String,
-///     text: String,
-///     #[idem(skip)]
-///     trace: TraceId,
-/// }
-///
-/// #[idempotent(name = "mail.welcome", key = message)]
-/// async fn welcome(message: Welcome) -> anyhow::Result<()> { … }
-/// ```
-///
-/// A message for the same `user` and `campaign` is a repeat. With another `text` it is refused, as `Mismatch`; `trace` may
-/// differ, and the message as a whole need not be `Serialize`.
 ///
 /// | written | meaning |
 /// |---|---|

@@ -1,4 +1,4 @@
-//! What may have cost records is counted once, by its reason; and nothing else is.
+//! What may have cost records is counted once, by its reason; and nothing else is (F28).
 
 use std::time::Duration;
 

@@ -187,7 +187,7 @@ async fn a_late_failure_does_not_free_the_claim_of_who_followed() {
     let (a, b) = (engine_with(&server, unrenewed), engine(&server));
     let operation = |engine: &Engine| engine.operation("pay").key("k").fingerprint(&());
     let (started, running) = tokio::sync::oneshot::channel();
-    let (followed, end) = tokio::sync::oneshot::channel();
+    let (follows_now, end) = tokio::sync::oneshot::channel();
     let late = operation(&a).run(async |_| {
         started.send(()).unwrap();
         end.await.unwrap();
@@ -202,7 +202,7 @@ async fn a_late_failure_does_not_free_the_claim_of_who_followed() {
         running.await.unwrap();
         tokio::time::sleep(LEASE + Duration::from_millis(20)).await;
         let follows = operation(&b).run(async |attempt| {
-            followed.send(()).unwrap();
+            follows_now.send(()).unwrap();
             gone.await.unwrap();
             // The late owner has failed and is gone, and this claim still stands.
             assert!(value(&server, "idem:{pay::k}").unwrap().starts_with(b"1I"));

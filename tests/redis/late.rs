@@ -245,7 +245,7 @@ async fn a_body_that_runs_on_is_told_of_its_loss_and_its_write_is_refused() {
     assert_eq!(replayed(&b).await, 2);
 }
 
-/// Case O-10, and O-09 part 2: the store cannot be reached past the lease.
+/// Case O-10, O-09 part 2, and F13: the store cannot be reached past the lease.
 #[tokio::test]
 async fn a_body_is_told_that_its_lease_is_doubtful_and_no_more_so_once_it_is_renewed() {
     let server = server();

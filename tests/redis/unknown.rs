@@ -6,12 +6,16 @@ use std::time::{Duration, Instant};
 
 use idem::metrics::TAKEOVERS;
 use idem::store::{ForgetReply, InspectReply, SettleReply};
-use idem::{Attempt, Engine, Error, ErrorKind, Fence, Key, OnCrash, Operation, Policy, RedisStore, Standing};
+use idem::{
+    Attempt, Engine, Error, ErrorKind, Fence, Key, OnCrash, Operation, Outcome, Policy, RedisStore, Standing,
+    Store as _,
+};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use test_support::RedisServer;
 
 use crate::actors::{KEY, job, short};
 use crate::support::{LEASE, Runs, engine_with, kind, pttl, server, value};
+use crate::trouble::eventually;
 
 const DAY: i64 = 86_400_000;
 const CHILD: &str = "IDEM_TEST_WORKER";
@@ -286,4 +290,77 @@ async fn after_a_rejection_other_arguments_may_follow() {
     assert_eq!(call(5, Ok(5)).await.expect("it runs"), 5);
     let mismatch = call(6, Ok(6)).await.expect_err("bound");
     assert_eq!(Error::find(&*mismatch).map(Error::kind), Some(ErrorKind::Mismatch));
+}
+
+/// F15: after a failover to a replica that had not got the claim yet, the record is that of the attempt before. Nobody has
+/// come since, so the owner, who is sure of its lease, goes on.
+#[tokio::test]
+async fn a_server_that_went_back_in_time_costs_its_owner_nothing() {
+    for by_renewal in [false, true] {
+        let server = server();
+        let engine = engine_with(&server, short());
+        let crash = job(&engine).run(async |_| std::future::pending::<Result<u32, Error>>().await);
+        assert!(tokio::time::timeout(Duration::from_millis(20), crash).await.is_err());
+        is_abandoned(&engine).await;
+        let before = value(&server, KEY).unwrap();
+        let owner = job(&engine).run(async |attempt| {
+            assert_eq!(attempt.number(), 2);
+            let claimed = value(&server, KEY).unwrap();
+            // What is left of its life says that its lease is over.
+            let put_back = server.command(&[&b"SET"[..], KEY.as_bytes(), &before, b"PX", b"1000"]);
+            put_back.expect("an answer");
+            if by_renewal {
+                eventually("written again", || value(&server, KEY).unwrap() == claimed).await;
+            }
+            Ok::<Outcome<u32>, Error>(5.into())
+        });
+        let outcome = owner.await.expect("nobody followed");
+        let seen = *outcome.seen().expect("it ended");
+        assert!(seen.is_recorded() && seen.had_vanished());
+        assert_eq!(job(&engine).run(async |_| Ok::<u32, Error>(1)).await.expect("replayed"), 5);
+    }
+}
+
+/// F28: what is not there can be seen by nobody. What the server itself tells of such losses is watched.
+#[tokio::test]
+async fn a_completed_record_that_the_server_lost_is_a_first_call_again() {
+    let server = server();
+    let engine = engine_with(&server, short());
+    let call =
+        async || job(&engine).run(async |attempt| Ok::<_, Error>((attempt.number(), attempt.is_takeover()))).await;
+    assert_eq!(call().await.expect("it runs"), (1, false));
+    server.command(&["DEL", KEY]).expect("an answer");
+    assert_eq!(call().await.expect("it runs, in silence"), (1, false));
+}
+
+/// F29: a claim's message that arrives after everybody gave it up, and after another call came and went, wins. It holds the
+/// key for one lease.
+#[cfg(feature = "conformance")]
+#[tokio::test]
+async fn a_ghost_holds_its_key_for_one_lease() {
+    use idem::conformance::Intent;
+    use idem::store::{ClaimReply, ReleaseReply};
+
+    let server = server();
+    let store = RedisStore::from_url(&server.url()).unwrap();
+    let (intent, lease) = (Intent::new(), Intent::LEASE);
+    let late = intent.claim();
+    assert_eq!(store.release(&intent.release(&late, None)).await.unwrap(), ReleaseReply::Unchanged);
+    let came = intent.claim();
+    let ClaimReply::Acquired(grant) = store.claim(&came).await.unwrap() else { panic!("it is free") };
+    store.release(&intent.release(&came, Some(grant))).await.unwrap();
+
+    let arrived = Instant::now();
+    assert!(matches!(store.claim(&late).await.unwrap(), ClaimReply::Acquired(_)));
+    let mut refused = 0;
+    let next = loop {
+        match store.claim(&intent.claim()).await.unwrap() {
+            ClaimReply::Acquired(grant) => break grant,
+            reply => assert!(matches!(reply, ClaimReply::InFlight { left } if left <= lease), "{reply:?}"),
+        }
+        refused += 1;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert!(refused > 0 && arrived.elapsed() < lease + Duration::from_millis(200), "{:?}", arrived.elapsed());
+    assert_eq!((next.attempt, next.origin.follows_takeover()), (3, true), "as after any crash");
 }

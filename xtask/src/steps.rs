@@ -13,7 +13,7 @@ pub(crate) enum Step {
     Fmt,
     /// The Lua scripts, by luacheck
     Lua,
-    /// Lints of everything, with all features
+    /// Lints of everything, with all features; and of `tests/hygiene`, whose lints are the strictest there are
     Clippy,
     /// The facade with each feature alone: they only add
     Features,
@@ -41,10 +41,15 @@ impl Step {
 }
 
 /// The features that lints and tests are run with: all that need nothing but a Rust toolchain.
-const TESTED: &str = "idem-rs/messagepack,idem-rs/conformance";
+const TESTED: &str =
+    "idem-rs/messagepack,idem-rs/conformance,idem-rs/chrono,idem-rs/jiff,idem-rs/time,idem-rs/ulid,idem-rs/uuid";
 
 /// The features that must compile alone. `tls-native-tls` is checked where the platform's library is.
-const ALONE: [&str; 7] = ["macros", "redis", "messagepack", "conformance", "cluster", "sentinel", "tls-rustls"];
+#[rustfmt::skip]
+const ALONE: [&str; 12] = [
+    "macros", "redis", "messagepack", "conformance", "cluster", "sentinel", "tls-rustls",
+    "chrono", "jiff", "time", "ulid", "uuid",
+];
 
 pub(crate) fn commands(step: Step) -> Vec<Command> {
     match step {

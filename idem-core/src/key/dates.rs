@@ -9,7 +9,7 @@ use crate::key::{IdempotencyKey, KeyWriter};
 
 /// `2026-01-31`.
 #[derive(Clone, Copy)]
-struct Day {
+struct CalendarDate {
     year: i64,
     month: u8,
     day: u8,
@@ -25,7 +25,7 @@ struct Time {
 }
 
 /// A date and a time of no zone.
-struct Local(Day, Time);
+struct Local(CalendarDate, Time);
 
 /// A point in time, in UTC.
 struct Instant {
@@ -34,7 +34,7 @@ struct Instant {
     nanos: u32,
 }
 
-impl fmt::Display for Day {
+impl fmt::Display for CalendarDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.year {
             0..=9999 => write!(f, "{:04}", self.year)?,
@@ -66,12 +66,12 @@ impl fmt::Display for Instant {
         let of_day = self.seconds.rem_euclid(86_400);
         let [hour, minute, second] = [of_day / 3600, of_day / 60 % 60, of_day % 60].map(small);
         let time = Time { hour, minute, second, nanos: self.nanos };
-        write!(f, "{}Z", Local(Day::since_epoch(self.seconds.div_euclid(86_400)), time))
+        write!(f, "{}Z", Local(CalendarDate::since_epoch(self.seconds.div_euclid(86_400)), time))
     }
 }
 
-impl Day {
-    /// The day so many days after 1970-01-01, in the Gregorian calendar.
+impl CalendarDate {
+    /// The date so many days after 1970-01-01, in the Gregorian calendar.
     fn since_epoch(days: i64) -> Self {
         // Counted from a 1st of March, so that a leap day is the last of its year, and in eras of 400 years, which are all
         // alike.
@@ -94,22 +94,22 @@ fn small(number: impl TryInto<u8>) -> u8 {
 mod of_chrono {
     use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeZone, Timelike};
 
-    use super::{Day, IdempotencyKey, Instant, KeyWriter, Local, Time, small};
+    use super::{CalendarDate, IdempotencyKey, Instant, KeyWriter, Local, Time, small};
 
-    fn day(date: NaiveDate) -> Day {
-        Day { year: date.year().into(), month: small(date.month()), day: small(date.day()) }
+    fn date(date: NaiveDate) -> CalendarDate {
+        CalendarDate { year: date.year().into(), month: small(date.month()), day: small(date.day()) }
     }
 
     impl IdempotencyKey for NaiveDate {
         fn write_key(&self, key: &mut KeyWriter) {
-            key.part(day(*self));
+            key.part(date(*self));
         }
     }
 
     impl IdempotencyKey for NaiveDateTime {
         fn write_key(&self, key: &mut KeyWriter) {
             let [hour, minute, second] = [self.hour(), self.minute(), self.second()].map(small);
-            key.part(Local(day(self.date()), Time { hour, minute, second, nanos: self.nanosecond() }));
+            key.part(Local(date(self.date()), Time { hour, minute, second, nanos: self.nanosecond() }));
         }
     }
 
@@ -124,22 +124,22 @@ mod of_chrono {
 mod of_time {
     use time::{Date, OffsetDateTime, PrimitiveDateTime, UtcDateTime};
 
-    use super::{Day, IdempotencyKey, Instant, KeyWriter, Local, Time};
+    use super::{CalendarDate, IdempotencyKey, Instant, KeyWriter, Local, Time};
 
-    fn day(date: Date) -> Day {
-        Day { year: date.year().into(), month: date.month().into(), day: date.day() }
+    fn date(date: Date) -> CalendarDate {
+        CalendarDate { year: date.year().into(), month: date.month().into(), day: date.day() }
     }
 
     impl IdempotencyKey for Date {
         fn write_key(&self, key: &mut KeyWriter) {
-            key.part(day(*self));
+            key.part(date(*self));
         }
     }
 
     impl IdempotencyKey for PrimitiveDateTime {
         fn write_key(&self, key: &mut KeyWriter) {
             let (hour, minute, second, nanos) = self.as_hms_nano();
-            key.part(Local(day(self.date()), Time { hour, minute, second, nanos }));
+            key.part(Local(date(self.date()), Time { hour, minute, second, nanos }));
         }
     }
 
@@ -160,15 +160,15 @@ mod of_time {
 mod of_jiff {
     use jiff::{Timestamp, ZonedDateTime, civil};
 
-    use super::{Day, IdempotencyKey, Instant, KeyWriter, Local, Time, small};
+    use super::{CalendarDate, IdempotencyKey, Instant, KeyWriter, Local, Time, small};
 
-    fn day(date: civil::Date) -> Day {
-        Day { year: date.year().into(), month: small(date.month()), day: small(date.day()) }
+    fn date(date: civil::Date) -> CalendarDate {
+        CalendarDate { year: date.year().into(), month: small(date.month()), day: small(date.day()) }
     }
 
     impl IdempotencyKey for civil::Date {
         fn write_key(&self, key: &mut KeyWriter) {
-            key.part(day(*self));
+            key.part(date(*self));
         }
     }
 
@@ -176,7 +176,7 @@ mod of_jiff {
         fn write_key(&self, key: &mut KeyWriter) {
             let [hour, minute, second] = [self.hour(), self.minute(), self.second()].map(small);
             let nanos = self.subsec_nanosecond().unsigned_abs();
-            key.part(Local(day(self.date()), Time { hour, minute, second, nanos }));
+            key.part(Local(date(self.date()), Time { hour, minute, second, nanos }));
         }
     }
 

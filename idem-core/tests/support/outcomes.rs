@@ -91,105 +91,112 @@ pub struct Played {
 }
 
 /// Plays a scenario.
-#[expect(clippy::too_many_lines, reason = "one short arm for each outcome")]
 pub async fn play(scenario: &str) -> Played {
     let store = Watched::new();
-    let engine = store.engine(POLICY);
-    let of = |policy| store.engine(policy);
-    let mut answers = Vec::new();
-    match scenario {
-        "executed" => answers.push(ok(&engine).await),
-        "failed" => answers.push(fails(&engine).await),
-        "replayed" => answers.extend([ok(&engine).await, ok(&engine).await]),
-        "held" => answers.push(held(&engine).await),
-        "uncertain" => answers.extend([held(&engine).await, ok(&engine).await]),
-        "recovered" => {
-            answers.push(held(&engine).await);
-            let asking = call(&engine).hold(Failed::is_own).recover(async || Ok(Some(RESULT.to_owned())));
-            answers.push(asking.run(async |_| unreachable!("it was recovered")).await);
-        }
-        "unprotected" => {
-            trouble(&store.0.claims, &[Trouble::Refused]);
-            answers.push(ok(&of(POLICY.on_outage(OnOutage::RunUnprotected))).await);
-        }
-        "panicked" => {
-            let panics = call(&engine).run(async |_| -> Answer { panic!("{FAILURE}") });
-            AssertUnwindSafe(panics).catch_unwind().await.expect_err("the panic passes through");
-        }
-        "dropped" => assert!(timeout(LEASE / 3, takes(&engine, LEASE)).await.is_err()),
-        "conflict" => {
-            let (first, second) = tokio::join!(takes(&engine, LEASE), ok(&engine));
-            answers.extend([first, second]);
-        }
-        "mismatch" => {
-            answers.push(ok(&engine).await);
-            let other = engine.operation(OPERATION).key(KEY).scope(TENANT).fingerprint(&"other");
-            answers.push(other.run(async |_| Ok::<_, Failed>(RESULT.to_owned())).await);
-        }
-        "invalid_key" => {
-            let keyless = engine.operation(OPERATION).key("").scope(TENANT).fingerprint(ARGUMENT);
-            answers.push(keyless.run(async |_| Ok::<_, Failed>(RESULT.to_owned())).await);
-        }
-        "exhausted" => {
-            let engine = of(POLICY.max_attempts(NonZeroU32::MIN));
-            answers.extend([fails(&engine).await, ok(&engine).await]);
-        }
-        "lease_lost" => {
-            trouble(&store.0.renewals, &[Trouble::Refused; 100]);
-            let follower = async {
-                sleep(LEASE + LEASE / 10).await;
-                ok(&of(POLICY)).await
-            };
-            let (first, second) = tokio::join!(takes(&engine, LEASE * 2), follower);
-            answers.extend([first, second]);
-        }
-        "store_error" => {
-            trouble(&store.0.claims, &[Trouble::Refused]);
-            answers.push(ok(&engine).await);
-        }
-        "shut_down" => {
-            engine.shutdown(Duration::ZERO).await;
-            answers.push(ok(&engine).await);
-        }
-        "unrecorded" | "returned unrecorded" => {
-            let then = if scenario == "unrecorded" { OnUnrecorded::Fail } else { OnUnrecorded::Return };
-            trouble(&store.0.completions, &[Trouble::Refused; 100]);
-            answers.push(ok(&of(POLICY.on_unrecorded(then))).await);
-        }
-        "result_not_kept" => {
-            let engine = of(POLICY.max_result(1));
-            answers.extend([ok(&engine).await, ok(&engine).await]);
-        }
-        "undecodable" => {
-            answers.push(ok(&engine).await);
-            let number = call(&engine).run(async |_| Ok::<u32, Failed>(1)).await;
-            answers.push(number.map(|number| number.to_string()));
-        }
-        "corrupt" => answers.push(ok(&Saying::claims(ClaimReply::Corrupt(Corrupt::Unreadable))).await),
-        "vanished" => answers.push(ok(&Saying::completes(CompleteReply::Restored)).await),
-        "no_engine" => {
-            static SITE: Site = Site::new(OPERATION);
-            let lost = SITE.call().key(KEY).scope(TENANT).fingerprint(ARGUMENT);
-            answers.push(lost.run(async |_| Ok::<_, Failed>(RESULT.to_owned())).await);
-        }
-        "config" => {
-            let invalid = engine.operation(OPERATION).policy(Policy::new().lease(Duration::ZERO)).key(KEY);
-            answers.push(invalid.run(async |_| Ok::<_, Failed>(RESULT.to_owned())).await);
-        }
-        "retry" => answers.extend([fails(&engine).await, ok(&engine).await]),
-        "takeover" => {
-            assert!(timeout(LEASE / 3, takes(&engine, LEASE)).await.is_err());
-            sleep(LEASE).await;
-            answers.push(ok(&engine).await);
-        }
-        unknown => unreachable!("no such scenario: {unknown}"),
-    }
+    let answers = match runs(scenario, &store).await {
+        Some(answers) => answers,
+        None => refuses(scenario, &store).await,
+    };
     // What the keeper still has to send.
     sleep(LEASE * 2).await;
     let errors = answers.into_iter().filter_map(Result::err);
     let of_idem = errors.filter_map(|error| if let Failed::Idem(error) = error { Some(error) } else { None });
     let tokens = store.0.tokens.lock().expect("no panic under it").clone();
     Played { errors: of_idem.collect(), tokens }
+}
+
+/// The scenarios whose last call ran, or was answered.
+async fn runs(scenario: &str, store: &Watched) -> Option<Vec<Answer>> {
+    let engine = &store.engine(POLICY);
+    Some(match scenario {
+        "executed" => vec![ok(engine).await],
+        "failed" => vec![fails(engine).await],
+        "replayed" => vec![ok(engine).await, ok(engine).await],
+        "held" => vec![held(engine).await],
+        "recovered" => {
+            let held = held(engine).await;
+            let asking = call(engine).hold(Failed::is_own).recover(async || Ok(Some(RESULT.to_owned())));
+            vec![held, asking.run(async |_| unreachable!("it was recovered")).await]
+        }
+        "unprotected" => {
+            trouble(&store.0.claims, &[Trouble::Refused]);
+            vec![ok(&store.engine(POLICY.on_outage(OnOutage::RunUnprotected))).await]
+        }
+        "panicked" => {
+            let panics = call(engine).run(async |_| -> Answer { panic!("{FAILURE}") });
+            AssertUnwindSafe(panics).catch_unwind().await.expect_err("the panic passes through");
+            Vec::new()
+        }
+        "dropped" => {
+            timeout(LEASE / 3, takes(engine, LEASE)).await.expect_err("it is dropped");
+            Vec::new()
+        }
+        "retry" => vec![fails(engine).await, ok(engine).await],
+        "takeover" => {
+            timeout(LEASE / 3, takes(engine, LEASE)).await.expect_err("it is dropped");
+            sleep(LEASE).await;
+            vec![ok(engine).await]
+        }
+        "vanished" => vec![ok(&Saying::completes(CompleteReply::Restored)).await],
+        "returned unrecorded" => {
+            trouble(&store.0.completions, &[Trouble::Refused; 100]);
+            vec![ok(engine).await]
+        }
+        _ => return None,
+    })
+}
+
+/// The scenarios whose last call got an error of idem's own.
+async fn refuses(scenario: &str, store: &Watched) -> Vec<Answer> {
+    static SITE: Site = Site::new(OPERATION);
+    let engine = &store.engine(POLICY);
+    let result = async |call: Call| call.run(async |_| Ok(RESULT.to_owned())).await;
+    match scenario {
+        "uncertain" => vec![held(engine).await, ok(engine).await],
+        "conflict" => <[Answer; 2]>::from(tokio::join!(takes(engine, LEASE), ok(engine))).into(),
+        "mismatch" => vec![ok(engine).await, result(call(engine).fingerprint(&"other")).await],
+        "invalid_key" => vec![result(engine.operation(OPERATION).key("").scope(TENANT).fingerprint(ARGUMENT)).await],
+        "exhausted" => {
+            let engine = &store.engine(POLICY.max_attempts(NonZeroU32::MIN));
+            vec![fails(engine).await, ok(engine).await]
+        }
+        "lease_lost" => {
+            trouble(&store.0.renewals, &[Trouble::Refused; 100]);
+            let follower = async {
+                sleep(LEASE + LEASE / 10).await;
+                ok(&store.engine(POLICY)).await
+            };
+            <[Answer; 2]>::from(tokio::join!(takes(engine, LEASE * 2), follower)).into()
+        }
+        "store_error" => {
+            trouble(&store.0.claims, &[Trouble::Refused]);
+            vec![ok(engine).await]
+        }
+        "shut_down" => {
+            engine.shutdown(Duration::ZERO).await;
+            vec![ok(engine).await]
+        }
+        "unrecorded" => {
+            trouble(&store.0.completions, &[Trouble::Refused; 100]);
+            vec![ok(&store.engine(POLICY.on_unrecorded(OnUnrecorded::Fail))).await]
+        }
+        "result_not_kept" => {
+            let engine = &store.engine(POLICY.max_result(1));
+            vec![ok(engine).await, ok(engine).await]
+        }
+        "undecodable" => {
+            let text = ok(engine).await;
+            let number = call(engine).run(async |_| Ok::<u32, Failed>(1)).await;
+            vec![text, number.map(|number| number.to_string())]
+        }
+        "corrupt" => vec![ok(&Saying::claims(ClaimReply::Corrupt(Corrupt::Unreadable))).await],
+        "no_engine" => vec![result(SITE.call().key(KEY).scope(TENANT).fingerprint(ARGUMENT)).await],
+        "config" => {
+            let invalid = Policy::new().lease(Duration::ZERO);
+            vec![result(engine.operation(OPERATION).policy(invalid).key(KEY).fingerprint(ARGUMENT)).await]
+        }
+        unknown => unreachable!("no such scenario: {unknown}"),
+    }
 }
 
 pub fn call(engine: &Engine) -> Call {
