@@ -76,12 +76,34 @@ fn every_metric_is_on_the_dashboard() {
     assert_eq!(shown, all);
 }
 
+/// The labels that the result of `expr` has: what is grouped by, here or in the rule that it is of.
+fn left_by(expr: &str) -> BTreeSet<String> {
+    let rules = files::recorded();
+    let inside = |mention: Mention| match rules.iter().find(|rule| rule.name == mention.name) {
+        Some(rule) => mentions(&rule.expr),
+        None => vec![mention],
+    };
+    mentions(expr).into_iter().flat_map(inside).flat_map(|mention| mention.labels).collect()
+}
+
+#[test]
+fn an_alert_speaks_of_labels_that_its_expression_leaves() {
+    for alert in files::alerts() {
+        let left = left_by(&alert.expr);
+        for (_, text) in &alert.annotations {
+            for label in text.split("$labels.").skip(1) {
+                let label = label.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+                assert!(left.contains(label), "{}: {label}", alert.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_legend_names_labels_that_its_expression_leaves() {
     for panel in files::dashboard().panels {
         for target in panel.targets {
-            let left: BTreeSet<String> =
-                mentions(&target.expr).into_iter().flat_map(|mention| mention.labels).collect();
+            let left = left_by(&target.expr);
             for label in target.legend.split("{{").skip(1).filter_map(|part| part.split("}}").next()) {
                 assert!(left.contains(label), "{}: {label}", panel.title);
             }

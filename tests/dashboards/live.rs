@@ -95,13 +95,11 @@ fn assert_every_expression_has_data(watching: &Prometheus) {
 
 /// A Prometheus that scrapes each of the jobs under its name.
 fn watch(ports: &[(String, u16)]) -> Prometheus {
-    let mut config = String::from(
-        "global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [rules.yml, alerts.yml]\nscrape_configs:\n",
-    );
-    for (job, port) in ports {
-        let target = format!("[{{targets: ['127.0.0.1:{port}']}}]");
-        config += &format!("  - {{job_name: {job}, static_configs: {target}}}\n");
-    }
+    let scraped = ports
+        .iter()
+        .map(|(job, port)| format!("  - {{job_name: {job}, static_configs: [{{targets: ['127.0.0.1:{port}']}}]}}\n"));
+    let head = "global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [rules.yml, alerts.yml]\n";
+    let config = format!("{head}scrape_configs:\n{}", scraped.collect::<String>());
     let [rules, alerts] = ["prometheus/rules.yml", "prometheus/alerts.yml"].map(|file| hastened(&files::read(file)));
     Prometheus::start(&config, &[("rules.yml", &rules), ("alerts.yml", &alerts)]).expect("prometheus starts")
 }
@@ -132,12 +130,12 @@ fn hastened(rules: &str) -> String {
             return format!("{key}: {}\n", sixtieth(value));
         }
         let mut parts = line.split('[');
-        let mut hastened = parts.next().unwrap_or_default().to_owned();
-        for part in parts {
+        let before = parts.next().unwrap_or_default();
+        let ranges = parts.map(|part| {
             let (range, rest) = part.split_once(']').expect("brackets are closed");
-            hastened += &format!("[{}]{rest}", sixtieth(range));
-        }
-        hastened + "\n"
+            format!("[{}]{rest}", sixtieth(range))
+        });
+        format!("{before}{}\n", ranges.collect::<String>())
     });
     hastened.collect()
 }

@@ -25,7 +25,9 @@ pub(crate) struct Args {
 
 /// Comes back only on failure: the example takes the place of this process, so its exit status is ours and a signal meant for us reaches it.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
-    let server = if setup::is_set("REDIS_URL") { None } else { Some(setup::redis_server()?) };
+    // To serve, it always has a server of its own: it restarts it.
+    let needs_none = setup::is_set("REDIS_URL") && !args.serve;
+    let server = if needs_none { None } else { Some(setup::redis_server()?) };
     // First and by itself, so that a long first build shows its progress while the demo's own run stays quiet.
     if !status(cargo(&["build"]).args(EXAMPLE))?.success() {
         return Ok(ExitCode::FAILURE);
