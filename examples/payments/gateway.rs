@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
 use crate::ledger::{Entry, Ledger};
-use crate::wire::{Report, tell};
+use crate::wire::Report;
 
 /// What befalls the gateway during one delivery. No part of the order: a repeat of the same intent meets another world.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -48,18 +48,20 @@ pub(crate) struct Gateway {
     pub(crate) ledger: Ledger,
     pub(crate) faults: Faults,
     pub(crate) resume: Arc<Notify>,
+    /// Whom it tells how far a charge has come.
+    pub(crate) tell: fn(&Report),
 }
 
 impl Gateway {
     /// Charges: writes the entry into the ledger.
     pub(crate) async fn charge(&self, entry: Entry) -> Result<(), GatewayError> {
-        tell(&Report::Charging);
+        (self.tell)(&Report::Charging);
         self.reach(Point::BeforeEffect).await;
         if self.faults.decline {
             return Err(GatewayError::Declined);
         }
         self.ledger.append(&entry).await?;
-        tell(&Report::Charged);
+        (self.tell)(&Report::Charged);
         self.reach(Point::AfterEffect).await;
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! ```text
 //! cargo run --example payments                      # seven scenarios, a table, the metrics
 //! cargo run --example payments -- storm --kills 50  # workers killed at random moments
+//! cargo run --example payments -- serve             # a load that goes on, with metrics to be scraped
 //! ```
 //!
 //! Begin with `charge.rs`: it is the service, and all that a user of the library writes. The rest:
@@ -18,6 +19,7 @@
 //! | `process.rs`, `broker.rs` | a worker as the broker sees it; delivering at least once |
 //! | `stage.rs`, `scenarios/` | where the demo plays, and what is played |
 //! | `storm.rs` | the same under many kills |
+//! | `serve/` | a service under a steady load, and what can go wrong with it |
 //! | `report.rs`, `totals.rs`, `out.rs` | what is shown |
 
 mod broker;
@@ -29,6 +31,7 @@ mod out;
 mod process;
 mod report;
 mod scenarios;
+mod serve;
 mod stage;
 mod storm;
 mod totals;
@@ -60,6 +63,8 @@ struct Cli {
 enum Command {
     /// Kill workers at random moments of a charge, and look for an effect that repeats in silence
     Storm(storm::Args),
+    /// Keep a steady load and serve its metrics to Prometheus, until stopped
+    Serve(serve::Args),
     /// Charge what standard input delivers (the demo starts such processes itself)
     #[command(hide = true)]
     Worker(worker::Args),
@@ -70,6 +75,7 @@ fn main() -> ExitCode {
     let out = if cli.json { Out::Stderr } else { Out::Stdout };
     let ok = match cli.command {
         Some(Command::Worker(args)) => worker::run(&args).map(|()| true),
+        Some(Command::Serve(args)) => serve::run(&args, out).map(|()| true),
         Some(Command::Storm(args)) => storm::run(&args, out).map(|storm| storm.conclude(out, cli.json)),
         None => scenarios::run(out).map(|results| results.conclude(out, cli.json)),
     };

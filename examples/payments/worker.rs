@@ -49,7 +49,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Error> {
         match serde_json::from_str(&line)? {
             Request::Deliver(delivery) => {
                 let (faults, order) = (delivery.faults, delivery.order);
-                let gateway = Gateway { ledger: ledger.clone(), faults, resume: Arc::clone(&resume) };
+                let gateway = Gateway { ledger: ledger.clone(), faults, resume: Arc::clone(&resume), tell };
                 // In a task, so that this loop goes on to hear that a charge may resume.
                 tokio::spawn(async move {
                     let answer = charge(&gateway, &order).await;

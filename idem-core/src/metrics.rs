@@ -103,6 +103,34 @@ metrics! {
         "How long ago the oldest attempt began whose outcome is unknown, as the sampler last saw; 0 without any.";
 }
 
+/// Times within a process and on the way to a store, in seconds.
+const TIMES: &[f64] = &[
+    0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1_800.0,
+];
+/// Ages in seconds: from the repeat of an impatient sender to a retention of a week. The default one, a day, has a boundary
+/// at three quarters of it as well, where an alert stands.
+const AGES: &[f64] = &[
+    0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 60.0, 600.0, 3_600.0, 21_600.0, 43_200.0, 64_800.0, 86_400.0, 172_800.0, 604_800.0,
+];
+/// Up to the default of `max_result`.
+const SIZES: &[f64] = &[64.0, 256.0, 1_024.0, 4_096.0, 16_384.0, 65_536.0, 262_144.0, 524_288.0, 1_048_576.0];
+
+impl Metric {
+    /// The upper bounds of the buckets that suit a histogram; empty for other metrics.
+    ///
+    /// The dashboards need buckets, and an exporter may not make any unless it is told: that of Prometheus makes quantiles
+    /// for each process, which cannot be added up.
+    #[must_use]
+    pub fn buckets(&self) -> &'static [f64] {
+        match (self.kind, self.name) {
+            (MetricKind::Counter | MetricKind::Gauge, _) => &[],
+            (MetricKind::Histogram, DUPLICATE_AGE_SECONDS) => AGES,
+            (MetricKind::Histogram, RESULT_BYTES) => SIZES,
+            (MetricKind::Histogram, _) => TIMES,
+        }
+    }
+}
+
 /// Hands the help texts and units to the recorder in use. An engine does so by itself, at its first call; this is for an
 /// application that wants them before.
 ///

@@ -17,6 +17,8 @@ use crate::lanes::Lane;
 /// One each: Redis 6.2 takes no more than one at a time.
 const SECTIONS: [&str; 3] = ["server", "replication", "stats"];
 
+const REASONS: [&str; 3] = ["restart", "failover", "eviction"];
+
 /// What one store has seen of its server.
 #[derive(Default)]
 pub(crate) struct Epochs {
@@ -68,7 +70,8 @@ impl Epochs {
         // A replica is not the server of our records; that it is none, it says itself to whoever writes.
         let Told::Primary(now) = now else { return };
         let before = self.last.lock().unwrap_or_else(PoisonError::into_inner).replace(now.clone());
-        let Some(reason) = before.and_then(|before| now.reason_since(&before)) else { return };
+        let Some(before) = before else { return register() };
+        let Some(reason) = now.reason_since(&before) else { return };
         counter!(STORE_EPOCHS, "reason" => reason).increment(1);
         tracing::warn!(
             reason,
@@ -80,6 +83,13 @@ impl Epochs {
         if !self.refused.swap(true, Ordering::Relaxed) {
             tracing::debug!("the store's server does not tell its epoch: that it lost records will not be seen");
         }
+    }
+}
+
+/// So that they count from 0: a series that begins with 1 has not risen, for who watches.
+fn register() {
+    for reason in REASONS {
+        counter!(STORE_EPOCHS, "reason" => reason).increment(0);
     }
 }
 

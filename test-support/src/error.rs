@@ -12,6 +12,9 @@ pub enum Error {
     /// There is no `redis-server` on this machine.
     #[error("no redis-server found: install one, or set IDEM_REDIS_SERVER to its path")]
     NotFound,
+    /// There is no such program on this machine.
+    #[error("no {0} found")]
+    Missing(&'static str),
     /// The program exists by name, but the system refused to run it.
     #[error("cannot run {}: {source}", program.display())]
     Spawn {
@@ -21,7 +24,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The server ended before it answered; most often an unknown option.
-    #[error("redis-server ended while starting ({status}); its log:\n{log}")]
+    #[error("the server ended while starting ({status}); its log:\n{log}")]
     Exited {
         /// How it ended.
         status: ExitStatus,
@@ -51,6 +54,14 @@ pub enum Error {
     /// What came back is not in Redis' protocol.
     #[error("not a reply of the Redis protocol: {0}")]
     Protocol(String),
+    /// An HTTP server gave another answer than "200 OK".
+    #[error("HTTP status {status}: {body}")]
+    Http {
+        /// The status.
+        status: u16,
+        /// What came with it.
+        body: String,
+    },
     /// The monitor's stream ended, so nothing can be said of what followed.
     #[error("the monitor's stream ended: {0}")]
     MonitorEnded(String),

@@ -1,4 +1,4 @@
-//! Private Redis servers for the tests of this workspace, and instruments to look into them and to trouble the way to them.
+//! Private servers for the tests of this workspace (Redis, Prometheus), and instruments to look into them and to trouble the way to them.
 //!
 //! A test that needs Redis starts its own: on a port the system hands out, in its own directory, on loopback only. Nothing is shared, so tests run in
 //! parallel, may kill or freeze their server, and leave neither a process nor a directory behind, whether they pass, panic or are killed.
@@ -19,8 +19,12 @@
 //! that runtime instead of calling [`expect_within`].
 
 mod error;
+pub mod http;
+mod lifeline;
 mod monitor;
+mod port;
 mod program;
+pub mod prometheus;
 mod proxy;
 pub mod redis_server;
 mod resp;
@@ -29,6 +33,7 @@ mod wait;
 pub use error::Error;
 pub use monitor::{Command, Monitor};
 pub use program::find_program;
+pub use prometheus::Prometheus;
 pub use proxy::{Connections, Direction, Proxy};
 pub use redis_server::{Builder, RedisServer};
 pub use resp::{Client, Reply};

@@ -1,16 +1,16 @@
 //! A `redis-server` of one's own: started, killed, frozen and restarted at will.
 
-mod lifeline;
 mod process;
 
 use std::env;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::port::free_port;
 use crate::program::find_program;
 use crate::{Client, Error, Reply};
 use process::{Launch, Process, Readiness};
@@ -20,8 +20,6 @@ const PROGRAM_VARIABLE: &str = "IDEM_REDIS_SERVER";
 const PROGRAM: &str = "redis-server";
 /// Other processes may take a port first, but hardly this often.
 const PORT_TRIES: u32 = 20;
-/// The bus of a cluster node listens this much higher than the node itself.
-const HIGHEST_PORT: u16 = u16::MAX - 10_000;
 const START_LIMIT: Duration = Duration::from_secs(30);
 
 /// The `redis-server` of this machine: the one named by `IDEM_REDIS_SERVER` (taken at its word, so that a mistake in it shows), else the first on
@@ -223,19 +221,5 @@ fn save_and_shut_down(port: u16) -> Result<(), Error> {
     match Client::connect(port)?.call(&["SHUTDOWN", "SAVE"]) {
         Ok(Reply::Error(text)) => Err(Error::Refused(text)),
         Ok(_) | Err(_) => Ok(()),
-    }
-}
-
-/// A port that nobody uses now. Somebody may take it before the server does; the caller tries again then.
-fn free_port() -> Result<u16, Error> {
-    // Ports that are too high are held until one fits, so that the system does not offer them again.
-    let mut too_high = Vec::new();
-    loop {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let port = listener.local_addr()?.port();
-        if port <= HIGHEST_PORT {
-            return Ok(port);
-        }
-        too_high.push(listener);
     }
 }

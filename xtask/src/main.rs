@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask demo | test | bench`.
+//! The project's own commands: `cargo xtask demo | test | bench | picture`.
 //!
 //! Each command has a file of its own; what they need of the machine is in `setup`. Standard output carries results only, progress and complaints go
 //! to standard error. Exit status: 0 all well, 1 something failed, 2 the machine lacks what cannot be installed here (and, from clap, a wrong call).
@@ -11,6 +11,7 @@ mod demo;
 mod error;
 mod lua;
 mod package;
+mod picture;
 mod setup;
 mod steps;
 mod test;
@@ -34,6 +35,8 @@ enum Task {
     Test(test::Args),
     /// Compare with the same commands written by hand: throughput, memory, commands per call
     Bench(bench::Args),
+    /// Draw docs/dashboard.png anew, from what the demo tells a Prometheus
+    Picture(picture::Args),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::Test(args) => test::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Picture(args) => picture::run(&args),
     };
     done.unwrap_or_else(|error| {
         eprintln!("xtask: {error}");

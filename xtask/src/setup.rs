@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use rustix::process::geteuid;
-use test_support::{find_program, redis_server};
+use test_support::{find_program, prometheus, redis_server};
 
 use crate::cargo::status;
 use crate::error::Error;
@@ -15,6 +15,16 @@ const INSTALL: &str = include_str!("install.sh");
 /// The `redis-server` of this machine, installed first if need be.
 pub(crate) fn redis_server() -> Result<PathBuf, Error> {
     find_or_install("redis-server", "redis-server", redis_server::find)
+}
+
+/// The `prometheus` of this machine, installed first if need be; `promtool` comes with it.
+pub(crate) fn prometheus() -> Result<PathBuf, Error> {
+    find_or_install("prometheus", "prometheus", prometheus::find)
+}
+
+/// A browser that draws without a screen, installed first if need be.
+pub(crate) fn chromium() -> Result<PathBuf, Error> {
+    find_or_install("chromium", "chromium", || find_program("chromium"))
 }
 
 /// The Lua linter, installed first if need be.

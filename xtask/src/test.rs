@@ -62,6 +62,7 @@ fn run_step(step: Step, server: Option<&PathBuf>) -> Result<Outcome, Error> {
         _ => steps::commands(step),
     };
     let locales = if step == Step::Test { has_locales() } else { false };
+    let prometheus = if step == Step::Test { prometheus() } else { None };
     for command in &mut commands {
         if let Some(server) = server {
             command.env("IDEM_REDIS_SERVER", server);
@@ -69,6 +70,9 @@ fn run_step(step: Step, server: Option<&PathBuf>) -> Result<Outcome, Error> {
         if locales {
             // What is there may not be skipped by the test that needs it.
             command.env("IDEM_TESTED_BY_XTASK", "1");
+        }
+        if let Some(prometheus) = &prometheus {
+            command.env("IDEM_PROMETHEUS", prometheus);
         }
         eprintln!("\nxtask: {}: {}", step.name(), shown(command));
         if !status(command)?.success() {
@@ -80,6 +84,11 @@ fn run_step(step: Step, server: Option<&PathBuf>) -> Result<Outcome, Error> {
 
 fn has_locales() -> bool {
     setup::locales().inspect_err(|missing| eprintln!("\nxtask: SKIPPED one test: {missing}")).is_ok()
+}
+
+/// With one that is named, no test may be skipped for the lack of it.
+fn prometheus() -> Option<PathBuf> {
+    setup::prometheus().inspect_err(|missing| eprintln!("\nxtask: SKIPPED the tests of dashboards: {missing}")).ok()
 }
 
 fn shown(command: &Command) -> String {

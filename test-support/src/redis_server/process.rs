@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, waitid};
 
-use super::lifeline::Lifeline;
+use crate::lifeline::Lifeline;
 use crate::wait::wait_until;
 use crate::{Client, Error, Reply};
 

@@ -11,13 +11,13 @@ const GUARD: &str = r#"trap '' HUP INT TERM; read -r _; kill -9 "$1" 2>/dev/null
 
 /// A small guard process, bound to this process by a pipe. While it is held, the end of this process ends the server too.
 #[derive(Debug)]
-pub(super) struct Lifeline {
+pub(crate) struct Lifeline {
     guard: Child,
 }
 
 impl Lifeline {
     /// Ties the process `pid` and its directory to the life of this process.
-    pub(super) fn tie(pid: u32, dir: &Path) -> io::Result<Self> {
+    pub(crate) fn tie(pid: u32, dir: &Path) -> io::Result<Self> {
         let guard = Command::new("sh")
             .args(["-c", GUARD, "idem-lifeline"])
             .arg(pid.to_string())
