@@ -73,8 +73,9 @@ impl Attempt {
         self.0.grant().fence
     }
 
-    /// Whether an earlier attempt was taken over: its lease ran out without an answer, so it may have had its effect. Once
-    /// that happened it holds for every later attempt, until one completes.
+    /// Whether an earlier attempt may have had its effect: its lease ran out without an answer and it was taken over or asked
+    /// about, its error left the outcome unknown, or a person freed it. Once that happened it holds for every later attempt,
+    /// until one completes.
     #[must_use]
     pub fn is_takeover(&self) -> bool {
         self.0.grant().origin.follows_takeover()

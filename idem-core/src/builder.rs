@@ -53,7 +53,8 @@ impl EngineBuilder {
     }
 
     /// What to do with a kept result that its function's type of today cannot read: given the operation's name, the codec
-    /// and the payload, `migrate` may make a payload that it can read. Never a re-run. Default: the call gets
+    /// and the payload (of a value, or of an error that the function keeps), `migrate` may make a payload that it can read.
+    /// Never a re-run. Default: the call gets
     /// [`Undecodable`](crate::ErrorKind::Undecodable).
     ///
     /// ```

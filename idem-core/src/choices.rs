@@ -31,7 +31,8 @@ pub enum OnConflict {
 pub enum OnOutage {
     /// It ends with [`Store`](crate::ErrorKind::Store); the body does not run.
     Refuse,
-    /// The body runs, unprotected: nobody else is kept from running it too, and nothing is kept. Counted and logged.
+    /// The body runs, unprotected: nobody else is kept from running it too, nothing is kept, and nothing is known of earlier
+    /// attempts, so no crash is refused or asked about and no limit of attempts counts. Counted and logged.
     RunUnprotected,
 }
 

@@ -15,7 +15,11 @@ use crate::reply::{Reply, Returns, returns};
 impl Held {
     /// Runs `body` and what comes after it in a task of its own. The engine and the tracing span are taken along; other
     /// task-locals are not.
-    async fn run_detached<R, E, F>(self: Box<Self>, returns: &Returns<R, E>, body: impl FnOnce(Attempt) -> F) -> R
+    pub(crate) async fn run_detached<R, E, F>(
+        self: Box<Self>,
+        returns: &Returns<R, E>,
+        body: impl FnOnce(Attempt) -> F,
+    ) -> R
     where
         R: Send + 'static,
         E: 'static,

@@ -16,7 +16,8 @@ use crate::policy::ConfigError;
 use crate::record::{Corrupt, Fence, Kept};
 use crate::store::{StoreError, StoreErrorKind};
 
-/// Why a call has no result. One pointer wide, cheap to clone; holds no key, argument or result.
+/// Why a call has no result. One pointer wide, cheap to clone. It shows no key, argument or result; only
+/// [`value`](Error::value) gives the one that could not be recorded.
 ///
 /// ```
 /// use idem_core::{Error, ErrorKind};
@@ -87,13 +88,14 @@ pub enum ErrorKind {
     Mismatch,
     /// The key (or scope) is absent or blank, or the arguments have no fingerprint. Nothing was sent.
     InvalidKey,
-    /// The outcome of an earlier attempt is unknown: nothing runs until it is settled, by its late owner or by
-    /// [`Engine::settle`](crate::Engine::settle). [`Error::fence`] names that attempt.
+    /// The outcome of an earlier attempt is unknown: nothing runs until it is settled, by its late owner, by a call
+    /// that can ask ([`recover`](crate::Call::recover)), or by [`Engine::settle`](crate::Engine::settle). [`Error::fence`] names
+    /// that attempt.
     Uncertain,
     /// There were as many attempts as [`Policy::max_attempts`](crate::Policy::max_attempts) allows.
     Exhausted,
-    /// While the body ran, its lease ended and another call followed, or may have (`Policy::on_doubt`). The effect may have
-    /// happened, or happen twice.
+    /// While the body ran, its lease ended and another call followed, or may have (`Policy::on_doubt`); or a person settled or
+    /// forgot the record; or the runtime ended under a detached body. The effect may have happened, or happen twice.
     LeaseLost,
     /// The store gave no clear answer before the body: it did not run.
     Store(StoreErrorKind),
@@ -183,7 +185,7 @@ impl Error {
     #[must_use]
     pub fn value<T: DeserializeOwned>(&self) -> Option<T> {
         match &self.0.failure {
-            Failure::Unrecorded(Kept { codec: Some(codec), payload }) => codec.decode(payload).ok(),
+            Failure::Unrecorded(Kept { codec: Some(codec), payload, .. }) => codec.decode(payload).ok(),
             _ => None,
         }
     }

@@ -22,7 +22,7 @@ use crate::observed::Observed;
 use crate::outcome::{self, Seen};
 use crate::record::{Ending, Kept};
 use crate::reply::Returns;
-use crate::store::{CompleteReply, GivenUp, Grant};
+use crate::store::{CompleteReply, GivenUp, Grant, ReleaseReply};
 use crate::visits::Visit;
 
 /// A claim that is held by a call.
@@ -80,7 +80,8 @@ impl Held {
             Ok(Some(answer)) => answer,
             // Another one may have asked and run meanwhile. Dropped, the outcome is as unknown as before.
             Ok(None) if self.claim.lease().remaining().is_zero() => {
-                return Err((returns.refusal)(self.observed.refuse(Failure::TooLate)));
+                let failure = Failure::Uncertain { fence: self.claim.grant().fence };
+                return Err((returns.refusal)(self.observed.refuse(failure)));
             }
             Ok(None) => return Ok(self),
             Err(_) => return Err((returns.refusal)(self.lost())),
@@ -200,7 +201,7 @@ impl Held {
             Ok(payload) => {
                 #[expect(clippy::cast_precision_loss, reason = "a size is not exact above 2^52")]
                 self.claim.instruments().record(metrics::RESULT_BYTES, payload.len() as f64);
-                Kept { codec: Some(self.engine.codec()), payload: payload.into() }
+                Kept { codec: Some(self.engine.codec()), payload: payload.into(), trace: self.observed.trace() }
             }
             Err(error) => {
                 tracing::warn!(
@@ -209,7 +210,7 @@ impl Held {
                     error = &error as &dyn std::error::Error,
                     "the result cannot be kept; repeats will be told so"
                 );
-                Kept { codec: None, payload: Bytes::new() }
+                Kept { codec: None, payload: Bytes::new(), trace: None }
             }
         }
     }
@@ -276,21 +277,34 @@ impl Held {
             let request = self.claim.give_up(given_up);
             self.left_to_send = Some(Errand::Release(request.clone()));
             let sent = self.engine.try_release(&request, self.claim.instruments());
-            if self.observed.inside(sent).await.is_ok() {
+            let reply = self.observed.inside(sent).await;
+            if reply.is_ok() {
                 self.left_to_send = None;
             }
             if given_up == GivenUp::Held {
-                self.claim.instruments().add_one(metrics::UNCERTAIN);
-                tracing::error!(
-                    parent: self.observed.span(),
-                    operation = self.claim.operation(),
-                    fence = self.claim.grant().fence.get(),
-                    "the outcome is unknown: nothing runs under this key until it is settled"
-                );
+                self.held(matches!(reply, Ok(ReleaseReply::Uncertain)));
             }
             self.seen(false, false);
             self.observed.end(if given_up == GivenUp::Held { "held" } else { "failed" });
         })
+    }
+}
+
+impl Held {
+    /// Tells that the outcome is unknown.
+    fn held(&self, is_recorded: bool) {
+        self.claim.instruments().add_one(metrics::UNCERTAIN);
+        let and = if is_recorded {
+            "nothing runs under this key until it is settled"
+        } else {
+            "that is not recorded yet, and until then a repeat may run it again"
+        };
+        tracing::error!(
+            parent: self.observed.span(),
+            operation = self.claim.operation(),
+            fence = self.claim.grant().fence.get(),
+            "the outcome is unknown: {and}"
+        );
     }
 }
 

@@ -89,11 +89,12 @@ impl<E> Judge<E> {
         if self.hold.is_some_and(|which| which(error)) {
             return Verdict::GivenUp(GivenUp::Held);
         }
-        // One that cannot be encoded, as one that holds an error of idem's own cannot, is none to keep.
-        if let Some(keep) = self.keep.as_ref().filter(|keep| (keep.which)(error))
-            && let Ok(payload) = (keep.encode)(error, codec, max)
-        {
-            return Verdict::Ended(Ending::Failed, Ok(payload));
+        if let Some(keep) = self.keep.as_ref().filter(|keep| (keep.which)(error)) {
+            match (keep.encode)(error, codec, max) {
+                // As one that holds an error of idem's own, whose variant is skipped: that one is none to keep.
+                Err(EncodeError::Serialize) => {}
+                encoded => return Verdict::Ended(Ending::Failed, encoded),
+            }
         }
         let rejected = self.reject.is_some_and(|which| which(error));
         Verdict::GivenUp(if rejected { GivenUp::Rejected } else { GivenUp::Released })

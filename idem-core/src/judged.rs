@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::pin;
 
 use crate::attempt::Attempt;
-use crate::call::Call;
+use crate::call::{Call, Ready};
 use crate::judge::{Judge, KeepableError};
 use crate::reply::{CarriesIdem, Keepable, Returns, returns};
 
@@ -41,8 +41,9 @@ impl<E> Judged<E> {
         self
     }
 
-    /// Keeps the errors that `which` picks, and replays them as results: they are final. An error that cannot be encoded,
-    /// one that holds an error of idem's own above all, is not kept.
+    /// Keeps the errors that `which` picks, and replays them as results: they are final. One that holds an error of idem's
+    /// own, whose variant is `#[serde(skip)]`, is not kept; one that cannot be kept for another reason, as for its size, is
+    /// remembered without itself, and repeats get [`ResultNotKept`](crate::ErrorKind::ResultNotKept).
     pub fn keep(mut self, which: fn(&E) -> bool) -> Self
     where
         E: KeepableError,
@@ -135,16 +136,45 @@ impl<E, A> Recovering<E, A> {
         A: AsyncFnOnce() -> Result<Option<T>, E>,
         B: AsyncFnOnce(Attempt) -> Result<T, E>,
     {
-        let Self { judged: Judged { call, judge }, ask } = self;
-        let returns: Returns<Result<T, E>, E> = returns().judged(judge);
-        let ready = {
-            let ask = pin!(async move { returns.asked(ask().await) });
-            call.ask_pinned(&returns, ask).await
-        };
+        let (returns, ready) = self.asked().await;
         match ready {
             Ok(ready) => ready.0.run_closure(&returns, body).await,
             Err(answer) => answer,
         }
+    }
+}
+
+impl<E, A> Recovering<E, A> {
+    /// Runs `body` in a task of its own, as [`Call::run_detached`] does. What is asked is asked in this one.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Call::run_detached`]; and an error of the asking, unchanged.
+    pub async fn run_detached<T, F>(self, body: impl FnOnce(Attempt) -> F) -> Result<T, E>
+    where
+        T: Keepable + Send + 'static,
+        E: CarriesIdem + Send + 'static,
+        A: AsyncFnOnce() -> Result<Option<T>, E>,
+        F: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        let (returns, ready) = self.asked().await;
+        match ready {
+            Ok(ready) => ready.0.run_detached(&returns, body).await,
+            Err(answer) => answer,
+        }
+    }
+
+    async fn asked<T>(self) -> (Returns<Result<T, E>, E>, Result<Ready, Result<T, E>>)
+    where
+        T: Keepable,
+        E: CarriesIdem,
+        A: AsyncFnOnce() -> Result<Option<T>, E>,
+    {
+        let Self { judged: Judged { call, judge }, ask } = self;
+        let returns: Returns<Result<T, E>, E> = returns().judged(judge);
+        let ask = pin!(async move { returns.asked(ask().await) });
+        let ready = call.ask_pinned(&returns, ask).await;
+        (returns, ready)
     }
 }
 

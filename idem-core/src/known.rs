@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::clock;
-use crate::codec::Codec;
+use crate::codec::{Codec, DecodeReason};
 use crate::engine::Engine;
 use crate::error::{Error, Failure};
 use crate::metrics;
@@ -25,7 +25,10 @@ pub(crate) struct Known {
 
 impl Known {
     pub(crate) fn new(engine: Engine, observed: Observed, replay: Replay) -> Result<Self, Error> {
-        let Replay { fence, attempt, ending, kept: Kept { codec, payload } } = replay;
+        let Replay { fence, attempt, ending, kept: Kept { codec, payload, trace } } = replay;
+        if let Some(made_in) = trace {
+            observed.link(made_in);
+        }
         let codec = codec.ok_or_else(|| observed.refuse(Failure::ResultNotKept))?;
         let seen = Seen { replayed: true, recorded: true, vanished: false, attempt, fence, age: clock::age(fence) };
         Ok(Self { engine, observed, ending, codec, payload, seen })
@@ -33,6 +36,9 @@ impl Known {
 
     pub(crate) fn replay<R, E>(self, returns: &Returns<R, E>) -> R {
         let decoded = returns.read(self.ending, self.codec, &self.payload).or_else(|error| {
+            if error.reason() == DecodeReason::ErrorKept {
+                return Err(error);
+            }
             let migrated =
                 self.engine.migrate(self.observed.instruments().operation(), self.codec, &self.payload).ok_or(error)?;
             returns.read(self.ending, self.codec, &migrated)

@@ -114,8 +114,8 @@ impl Policy {
     /// What a call does about an earlier attempt whose lease ran out: it may have had its effect. Default:
     /// [`Rerun`](OnCrash::Rerun). The policy of the call that meets such an attempt decides, not the one it ran under.
     ///
-    /// [`Recover`](OnCrash::Recover) needs an operation that can ask; without one it is a
-    /// [`Config`](crate::ErrorKind::Config) error.
+    /// An operation that can ask ([`recover`](crate::Call::recover)) does, whatever is chosen here. To one that cannot,
+    /// [`Recover`](OnCrash::Recover) is a [`Config`](crate::ErrorKind::Config) error.
     #[must_use]
     pub const fn on_crash(mut self, then: OnCrash) -> Self {
         self.on_crash = then;
@@ -136,7 +136,8 @@ impl Policy {
         self
     }
 
-    /// What a call does with a result that could not be recorded. Default: [`Return`](OnUnrecorded::Return).
+    /// What a call does with a value that could not be recorded. Default: [`Return`](OnUnrecorded::Return). An error of the
+    /// body's own is returned in any case, and so is the value of a body that ran unprotected.
     #[must_use]
     pub const fn on_unrecorded(mut self, then: OnUnrecorded) -> Self {
         self.on_unrecorded = then;
@@ -152,7 +153,8 @@ impl Policy {
     }
 
     /// How long an attempt that gave up unfinished is remembered: its number, its fence, and the arguments that its key is
-    /// bound to. Default: the retention; at least twice the lease.
+    /// bound to. Default: the retention; at least twice the lease, and after a takeover as long as an unfinished claim is
+    /// remembered.
     #[must_use]
     pub const fn release_retention(mut self, retention: Duration) -> Self {
         self.release_retention = Some(retention);

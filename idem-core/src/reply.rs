@@ -174,6 +174,7 @@ impl<R> Typed<R> {
     /// Nothing. An early `return` of it types the body's block as the function's own, with all coercions.
     #[must_use]
     pub const fn never(self) -> Option<R> {
+        let Self(PhantomData) = self;
         None
     }
 }

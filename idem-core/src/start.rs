@@ -148,7 +148,7 @@ impl Engine {
     }
 }
 
-/// A waiting call asks after pauses that double: two commands each, and on average under 15 a second.
+/// A waiting call asks after pauses that double: two commands each, and on average fewer than 20 a second.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 

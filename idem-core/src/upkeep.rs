@@ -51,14 +51,14 @@ impl Engine {
     ///
     /// [`Store`](crate::ErrorKind::Store), if there is no clear answer.
     pub async fn forget(&self, operation: &Operation, fence: Fence, force: bool) -> Result<ForgetReply, Error> {
-        let retention = self.policy().release_millis();
+        let retention = self.policy().linger_millis(true);
         let request = Forget { operation: operation.clone(), fence, force, retention };
         self.tend(operation.shared_name(), "forget", self.store().forget(&request)).await
     }
 
     /// Finds the records of the operation `name` whose outcome is unknown, and whose attempt began more than `older_than`
-    /// ago. It reads all of the operation's keys, a bounded part at a time, which holds nobody up for long; and it is no
-    /// snapshot: what changes meanwhile may be missed or come twice.
+    /// ago. It goes through the whole store (on Redis, the database), a bounded part at a time, which holds nobody up for
+    /// long; and it is no snapshot: what changes meanwhile may be missed or come twice.
     ///
     /// # Errors
     ///
@@ -161,11 +161,16 @@ impl Settling<'_> {
         let Ok(payload) = encoded else {
             return Err(Error::new(Some(self.operation.shared_name()), Failure::ResultNotKept));
         };
-        self.send(Settlement::Ended(ending, Kept { codec: Some(codec), payload: payload.into() })).await
+        self.send(Settlement::Ended(ending, Kept { codec: Some(codec), payload: payload.into(), trace: None })).await
     }
 
     async fn send(self, settlement: Settlement) -> Result<SettleReply, Error> {
         let Self { engine, operation, fence, retention } = self;
+        // That an attempt ended without an answer is remembered as long as it would have been without a person.
+        let retention = match settlement {
+            Settlement::RunAgain => engine.policy().linger_millis(true).max(retention),
+            Settlement::Ended(..) => retention,
+        };
         let request = Settle { operation: operation.clone(), fence, settlement, retention };
         engine.tend(operation.shared_name(), "settle", engine.store().settle(&request)).await
     }

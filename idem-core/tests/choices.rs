@@ -68,10 +68,10 @@ async fn a_waiting_call_ends_as_a_conflict_at_its_limit() {
         (error.kind(), error.retry_after().is_some(), began.elapsed())
     };
     let (held, refused) = tokio::join!(holder, waiter);
-    let (kind, says_when, waited) = refused;
+    let (kind, says_when, after) = refused;
     held.expect("it ends");
     assert_eq!((kind, says_when), (ErrorKind::InFlight, true));
-    assert!((Duration::from_secs(10)..Duration::from_millis(10_100)).contains(&waited), "{waited:?}");
+    assert!((Duration::from_secs(10)..Duration::from_millis(10_100)).contains(&after), "{after:?}");
     assert_eq!(counted(&snapshotter, CONFLICTS), 1);
 }
 

@@ -318,7 +318,7 @@ async fn after_an_ask_that_outlasted_the_lease_the_body_does_not_begin() {
         Ok(None)
     };
     let late = pay(&engine).recover(ask).run(async |_| -> Result<u32, Error> { panic!("the body runs") }).await;
-    assert!(!late.expect_err("too late").may_have_run());
+    assert_eq!(late.expect_err("too late").kind(), ErrorKind::Uncertain);
     sleep(Duration::from_secs(1)).await;
     assert_eq!(standing(&engine).await.0, Standing::Uncertain);
 }
@@ -378,4 +378,30 @@ async fn an_observer_is_told_of_the_outermost_call() {
     let detached =
         engine.operation("detached").key("k").fingerprint(&()).run_detached(|_| async { Ok::<u32, Error>(1) });
     assert!(idem_core::observe(detached).await.1.is_some_and(|seen| seen.is_recorded()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_final_error_that_is_too_large_is_remembered_without_itself() {
+    let engine = engine(POLICY.max_result(4));
+    let call = async |answer| pay(&engine).keep(PayError::is_final).run(async |_| answer).await;
+    assert_eq!(call(Err(PayError::Declined(3))).await, Err(PayError::Declined(3)));
+    assert_eq!(call(Ok(1)).await.expect_err("not kept").kind(), Some(ErrorKind::ResultNotKept));
+}
+
+/// However short the retention: that there was a crash is remembered as without the person.
+#[tokio::test(start_paused = true)]
+async fn what_a_person_freed_is_remembered_as_long_as_the_crash_would_have_been() {
+    let engine = engine(REFUSING.retention(Duration::from_millis(1)));
+    for forget in [false, true] {
+        crashes(pay(&engine)).await;
+        let (_, fence) = standing(&engine).await;
+        if forget {
+            assert_eq!(engine.forget(&identity(), fence, false).await.expect("an answer"), ForgetReply::Released);
+        } else {
+            assert_eq!(engine.settle(&identity(), fence).run_again().await.expect("an answer"), SettleReply::Settled);
+        }
+        sleep(Duration::from_secs(86_400)).await;
+        assert_eq!(attempt(pay(&engine)).await, Ok((2, true)));
+        sleep(Duration::from_secs(1)).await;
+    }
 }

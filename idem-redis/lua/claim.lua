@@ -74,9 +74,7 @@ if raw then
     return {'uncertain', raw}
   end
 
-  if state == 'U' then
-    origin = 'd'
-  elseif state == 'I' then
+  if state == 'I' then
     local left = lease_left(key, raw)
     if not left then
       return {'corrupt', 'no_expiry'}
@@ -84,19 +82,21 @@ if raw then
     if left > 0 then
       return {'in_flight', math.min(left, lease)}
     end
-    if on_crash == 'recover' then
-      origin = 'd'
-    elseif on_crash == 'rerun' and origin ~= 'd' then
-      origin = 't'
-    else
-      -- A claim that was won to ask ended without an answer: nobody runs on that who would not ask.
-      reply, record, life = 'uncertain', '1U' .. string.sub(raw, 3), memory
-    end
+  end
+  -- A takeover that was let go before anything ran leaves its crash to whoever comes next.
+  local crashed = state ~= 'R' or origin == 't'
+  if state == 'U' or (crashed and on_crash == 'recover') then
+    origin = 'd'
+  elseif crashed and on_crash == 'rerun' and origin ~= 'd' then
+    origin = 't'
+  elseif crashed then
+    -- A claim that was won to ask ended without an answer: nobody runs on that who would not ask.
+    reply, record, life = 'uncertain', '1U' .. string.sub(raw, 3), memory
   end
 
   if reply == 'acquired' then
     if most ~= '' and not below(string.sub(raw, 16, 18), most) then
-      return {'exhausted', state == 'R' and 'released' or 'crashed'}
+      return {'exhausted', crashed and 'crashed' or 'released'}
     end
     record = followed_by(raw, proposed, origin)
     if not record then

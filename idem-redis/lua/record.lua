@@ -16,8 +16,8 @@ local function damage(raw)
   if not settled and not unfinished then
     return 'unreadable'
   end
-  -- Only a released record may be bound to no arguments.
-  local open = string.find(raw, '^1R%-%-') and string.sub(raw, 19, 40) == string.rep('-', 22)
+  -- Only a released record may be bound to no arguments, and never after an attempt that may have had its effect.
+  local open = string.find(raw, '^1R%-%-') and string.find(raw, 'r$') and string.sub(raw, 19, 40) == string.rep('-', 22)
   if string.sub(raw, 4, 4) ~= '1' and not open then
     return 'unknown_scheme'
   end

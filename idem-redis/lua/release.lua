@@ -32,7 +32,10 @@ end
 -- Whether an earlier attempt may have had its effect. That is never forgotten.
 local follows_takeover = origin ~= 'f' and origin ~= 'r'
 local reply, record, life
-if (ran and given_up == 'held') or (not ran and origin == 'd') then
+-- Without a body nothing is answered: neither what it was won to ask for, nor the attempt that it took over, once somebody
+-- was told that nobody knows.
+local unasked = not ran and (origin == 'd' or (state == 'U' and origin == 't'))
+if unasked or (ran and given_up == 'held') then
   reply, record, life = 'uncertain', '1U' .. string.sub(raw, 3), memory
 else
   local next_origin = not follows_takeover and 'r' or ran and 's' or origin

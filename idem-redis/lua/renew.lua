@@ -27,8 +27,13 @@ if raw and raw ~= claimed then
   if own and state == 'U' then
     return 'uncertain'
   end
-  if not own and (restore ~= '1' or not is_behind(key, raw, claimed)) then
+  if not own and (state == 'U' or restore ~= '1' or not is_behind(key, raw, claimed)) then
     return 'lost'
+  end
+  -- Written over an earlier claim that the server knows no answer to: that is not forgotten.
+  local earlier, origin = string.sub(raw, 76), string.sub(claimed, 76)
+  if not own and (state == 'I' or (earlier ~= 'f' and earlier ~= 'r')) and (origin == 'f' or origin == 'r') then
+    claimed = string.sub(claimed, 1, 75) .. 's'
   end
   reply = own and 'renewed' or 'reasserted'
 elseif not raw and restore == '1' then

@@ -26,6 +26,19 @@ pub(crate) fn job(engine: &Engine) -> Call {
     engine.operation("job").key("k").fingerprint(&())
 }
 
+/// A call of [`job`] that is dropped while its body runs.
+pub(crate) async fn dies_in_its_body(engine: &Engine) {
+    let (began, begins) = tokio::sync::oneshot::channel();
+    let call = job(engine).run(async |_| {
+        began.send(()).expect("somebody waits for it");
+        std::future::pending::<Result<u32, Error>>().await
+    });
+    tokio::select! {
+        _ = call => unreachable!("it never ends"),
+        it_did = begins => it_did.expect("it began"),
+    }
+}
+
 /// An engine whose way to the server can be troubled.
 pub(crate) struct Remote {
     pub(crate) engine: Engine,

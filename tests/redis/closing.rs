@@ -15,7 +15,10 @@ use crate::support::{LEASE, engine_with, server};
 
 const CHILD: &str = "IDEM_TEST_CLOSING";
 
-const VARIANTS: &[(&str, fn(Engine))] = &[
+/// A name, and what the process does.
+type Variant = (&'static str, fn(Engine));
+
+const VARIANTS: &[Variant] = &[
     ("a current-thread runtime is dropped under a running body", |engine| {
         let runtime = current();
         runtime.block_on(begun(hanging(&engine)));
@@ -74,7 +77,7 @@ const VARIANTS: &[(&str, fn(Engine))] = &[
             let call = tokio::spawn(call);
             tokio::time::sleep(LEASE / 2).await;
             assert_eq!(engine.shutdown(LEASE * 10).await, 0);
-            assert_eq!(call.await.unwrap().unwrap(), 1);
+            assert_eq!(call.await.expect("no panic").expect("it ran"), 1);
         });
     }),
     ("a shutdown leaves what does not finish", |engine| {
@@ -90,11 +93,11 @@ const VARIANTS: &[(&str, fn(Engine))] = &[
 ];
 
 fn current() -> Runtime {
-    Builder::new_current_thread().enable_all().build().unwrap()
+    Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
 
 fn threads() -> Runtime {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }
 
 /// A call whose body never ends.
@@ -118,8 +121,8 @@ async fn spawned(engine: &Engine) {
 fn child_that_ends() {
     let Ok(task) = std::env::var(CHILD) else { return };
     let (variant, url) = task.split_once('|').expect("a variant and a URL");
-    let store = RedisStore::from_url(url).unwrap();
-    let engine = Engine::builder(store).policy(short()).build().unwrap();
+    let store = RedisStore::from_url(url).expect("a URL");
+    let engine = Engine::builder(store).policy(short()).build().expect("a valid policy");
     let (_, end) = VARIANTS.iter().find(|(name, _)| *name == variant).expect("a variant");
     end(engine);
     println!("ended");
@@ -127,13 +130,13 @@ fn child_that_ends() {
 
 /// Runs a variant in a process of its own.
 fn ends_well(variant: &str, url: &str) -> Instant {
-    let child = Command::new(std::env::current_exe().unwrap())
+    let child = Command::new(std::env::current_exe().expect("a test knows its own path"))
         .args(["--exact", "closing::child_that_ends", "--nocapture"])
         .env(CHILD, format!("{variant}|{url}"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .output()
-        .unwrap();
+        .expect("the child starts");
     let (said, complained) = (String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
     assert!(child.status.success() && said.contains("ended"), "{variant}: {}\n{said}\n{complained}", child.status);
     assert!(!complained.contains("panicked"), "{variant}: {complained}");

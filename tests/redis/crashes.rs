@@ -82,6 +82,7 @@ async fn a_panic_passes_unchanged_and_the_next_call_takes_over() {
     let engine = engine(&server);
     for (at, operation) in ["panics before", "panics between", "panics after"].into_iter().enumerate() {
         let call = engine.operation(operation).key("k").fingerprint(&());
+        let claimed = Instant::now();
         let panicking = call.run(async move |_| {
             for step in 0..3 {
                 assert!(step != at, "boom");
@@ -97,7 +98,8 @@ async fn a_panic_passes_unchanged_and_the_next_call_takes_over() {
         let began = Instant::now();
         let (attempt, conflicts) = until_it_runs(&engine, operation).await;
         assert!(began.elapsed() < LEASE + Duration::from_millis(200), "{:?}", began.elapsed());
-        assert!(conflicts > 0);
+        // On a machine that stood still for a lease there was nothing to meet.
+        assert!(conflicts > 0 || began - claimed > LEASE * 9 / 10, "{:?}", began - claimed);
         assert_eq!((attempt.number(), attempt.is_takeover()), (2, true));
     }
     let gauges = snapshots.snapshot().into_vec().into_iter().filter(|(key, ..)| key.key().name() == "idem_in_flight");

@@ -42,27 +42,30 @@ pub fn recognise(record: &Record, request: &Claim) -> Option<ClaimReply> {
 /// Claims after another claim, if that one is over.
 fn follow(stored: Stored<'_>, request: &Claim) -> Result<Step<ClaimReply>, Corrupt> {
     let record = stored.record;
+    if let State::InFlight(claimed) = &record.state {
+        let left = stored.lease_left(claimed)?;
+        if left > 0 {
+            // The holder's lease may be longer than ours, or the server's clock may have stepped: what is told to wait for
+            // is never more than a lease of the caller's own.
+            let left = Duration::from_millis(left.min(request.lease));
+            return Ok(Step::unchanged(ClaimReply::InFlight { left }));
+        }
+    }
     let origin = match &record.state {
-        State::InFlight(claimed) => match stored.lease_left(claimed)? {
-            0 => match after_crash(claimed, request.on_crash) {
-                Some(origin) => origin,
-                None => return Ok(mark_uncertain(record, claimed, request)),
-            },
-            left => {
-                // The holder's lease may be longer than ours, or the server's clock may have stepped: what is told to
-                // wait for is never more than a lease of the caller's own.
-                let left = Duration::from_millis(left.min(request.lease));
-                return Ok(Step::unchanged(ClaimReply::InFlight { left }));
-            }
+        State::Released(claimed) if claimed.origin != Origin::Takeover => claimed.origin,
+        // A takeover that was let go before anything ran leaves its crash to whoever comes next.
+        State::InFlight(claimed) | State::Released(claimed) => match after_crash(claimed, request.on_crash) {
+            Some(origin) => origin,
+            None => return Ok(mark_uncertain(record, claimed, request)),
         },
-        State::Released(claimed) => claimed.origin,
         State::Uncertain(_) => Origin::Doubt,
         State::Completed(_) | State::Failed(_) => return Err(Corrupt::Unreadable),
     };
     // Where the count of attempts stays, a greater limit would never be met.
     if request.max_attempts.is_some_and(|most| record.attempt >= most.min(MAX_ATTEMPT)) {
-        let crashed = !matches!(record.state, State::Released(_));
-        return Ok(Step::unchanged(ClaimReply::Exhausted { crashed }));
+        // The latest attempt that ran.
+        let failed = matches!(&record.state, State::Released(claimed) if claimed.origin != Origin::Takeover);
+        return Ok(Step::unchanged(ClaimReply::Exhausted { crashed: !failed }));
     }
     let fence = record.fence.followed_by(request.proposed)?;
     let attempt = record.attempt.saturating_add(1).min(MAX_ATTEMPT);

@@ -16,7 +16,7 @@ pub use claim::{claim, recognise};
 pub use complete::complete;
 pub use forget::forget;
 pub use inspect::inspect;
-pub use release::release;
+pub use release::{release, release_without_memory};
 pub use renew::renew;
 pub use settle::settle;
 

@@ -1,9 +1,9 @@
 //! `release`: give one's own claim up, unfinished. In Lua: `release.lua`.
 
-use crate::record::{Claimed, Record, State};
+use crate::record::{Claimed, Origin, Record, State};
 use crate::store::{GivenUp, Release, ReleaseReply};
 
-use super::{Step, Stored, UNCERTAIN_LINGER, uncertain};
+use super::{Step, Stored, UNCERTAIN_LINGER, Write, uncertain};
 
 /// Decides a release.
 ///
@@ -23,7 +23,9 @@ pub fn release(stored: Option<Stored<'_>>, request: &Release) -> Step<ReleaseRep
 fn give_up(record: &Record, claimed: &Claimed, request: &Release) -> Step<ReleaseReply> {
     // A claim that was never answered has run nothing: what it was won to ask for is as unknown as before.
     let ran = request.fence.is_some();
-    let unasked = !ran && claimed.origin.is_doubt();
+    // Nor does it answer for the attempt that it took over, once somebody was told that nobody knows.
+    let declared = matches!(record.state, State::Uncertain(_)) && claimed.origin == Origin::Takeover;
+    let unasked = !ran && (claimed.origin.is_doubt() || declared);
     if unasked || ran && request.given_up == GivenUp::Held {
         let life = request.retention.max(UNCERTAIN_LINGER);
         return Step::put(ReleaseReply::Uncertain, uncertain(record, claimed), life);
@@ -36,4 +38,27 @@ fn give_up(record: &Record, claimed: &Claimed, request: &Release) -> Step<Releas
         ..record.clone()
     };
     Step::put(ReleaseReply::Released, record, request.retention)
+}
+
+/// Decides a release whose record the server has no memory for; `None` where it is refused, for the caller to send again.
+///
+/// No record at all frees the identity as well, only the attempts start again. Where there is more to remember the lease
+/// ends now instead, and the next claim meets a crash: no less than what it must know. An outcome that is left unknown is
+/// neither free nor crashed.
+#[must_use]
+pub fn release_without_memory(stored: Option<Stored<'_>>, request: &Release) -> Option<Step<ReleaseReply>> {
+    let step = release(stored, request);
+    let (Write::Put { .. }, Some(Stored { record, .. })) = (&step.write, stored) else { return Some(step) };
+    match (step.reply, &record.state) {
+        (ReleaseReply::Released, State::InFlight(claimed) | State::Uncertain(claimed))
+            if !claimed.origin.follows_takeover() =>
+        {
+            Some(Step { write: Write::Delete, ..step })
+        }
+        (ReleaseReply::Released, State::InFlight(claimed)) => {
+            let reply = if claimed.origin.is_doubt() { ReleaseReply::Uncertain } else { ReleaseReply::Released };
+            Some(Step { reply, write: Write::Extend { life: claimed.floor } })
+        }
+        _ => None,
+    }
 }

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::hash::Fast;
 use super::mutation::Mutation;
-use super::state::{State, World};
+use super::state::State;
 use super::steps::Model;
+use super::world::World;
 
 /// What exploring a world came to.
 #[derive(Debug)]

@@ -2,82 +2,35 @@
 
 use std::hash::{Hash, Hasher};
 
-/// The record's life and the leases are counted in ticks of this many milliseconds.
-pub(crate) const TICK: u64 = 100;
-
-/// What may happen in a world.
-#[derive(Clone, Copy)]
-pub(crate) struct World {
-    pub(crate) workers: u8,
-    /// The lease, in ticks.
-    pub(crate) lease: u8,
-    /// Life of every record, in ticks.
-    pub(crate) linger: u8,
-    /// How often each worker sends its claim, under one token.
-    pub(crate) claims: u8,
-    pub(crate) renews: u8,
-    /// How often each worker sends its completion.
-    pub(crate) completions: u8,
-    /// How many copies of a release reach the network.
-    pub(crate) releases: u8,
-    /// Whether bodies may fail.
-    pub(crate) fails: bool,
-    /// Whether the record may be lost once.
-    pub(crate) vanishes: bool,
-    /// Whether records expire; requests older than `linger - lease` are then lost.
-    pub(crate) expires: bool,
-    pub(crate) fingerprints: [u8; 3],
-    /// By how much each worker's proposed fence lags behind.
-    pub(crate) skew: [u8; 3],
-    /// By how much the proposed fences of two claims differ, skew aside.
-    pub(crate) pace: u8,
-}
-
-impl World {
-    /// Two workers that send everything once.
-    pub(crate) const LEAN: Self = Self {
-        workers: 2,
-        lease: 2,
-        linger: 4,
-        claims: 1,
-        renews: 0,
-        completions: 1,
-        releases: 1,
-        fails: true,
-        vanishes: false,
-        expires: false,
-        fingerprints: [0; 3],
-        skew: [0; 3],
-        pace: 1,
-    };
-
-    /// The lease in milliseconds: the server grants two more, which makes whole ticks.
-    pub(crate) fn lease_millis(&self) -> u64 {
-        u64::from(self.lease) * TICK - 2
-    }
-
-    /// Whether it makes no difference which worker comes first.
-    pub(crate) fn is_symmetric(&self) -> bool {
-        self.fingerprints == [0; 3] && self.skew == [0; 3]
-    }
-}
+use super::network::{Heard, Request, Verb};
+use super::past::Past;
+use super::world::TICK;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Kind {
     None,
     InFlight,
     Released,
+    Uncertain,
     Completed,
+    Failed,
+}
+
+impl Kind {
+    pub(crate) fn is_settled(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed)
+    }
 }
 
 /// The record, its token replaced by the worker that made it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rec {
     pub(crate) kind: Kind,
     /// Whose token, or whose result, it holds.
     pub(crate) owner: u8,
     pub(crate) fence: u8,
     pub(crate) attempt: u8,
+    /// [`OPEN`] where the next claim binds its own.
     pub(crate) fingerprint: u8,
     pub(crate) origin: u8,
     /// What is left of its life, in ticks.
@@ -86,13 +39,31 @@ pub(crate) struct Rec {
     pub(crate) floor: u16,
 }
 
+/// The fingerprint of a record that is bound to none.
+pub(crate) const OPEN: u8 = 2;
+/// The life of a record that outlives every world.
+pub(crate) const FOREVER: u8 = u8::MAX;
+
 impl Rec {
     pub(crate) const NONE: Self =
         Self { kind: Kind::None, owner: 0, fence: 0, attempt: 0, fingerprint: 0, origin: 0, left: 0, floor: 0 };
 
     /// What is left of the lease by the server's count, in milliseconds.
     pub(crate) fn lease_left(&self) -> u64 {
-        (u64::from(self.left) * TICK).saturating_sub(self.floor.into())
+        match self.kind {
+            Kind::InFlight => (u64::from(self.left) * TICK).saturating_sub(self.floor.into()),
+            _ => 0,
+        }
+    }
+
+    /// A tick later; nothing if its life is over then. Where nothing expires only a lease counts.
+    pub(crate) fn aged(self, expires: bool) -> Self {
+        let counts = expires && self.left != FOREVER || self.lease_left() > 0;
+        match self.left {
+            _ if self.kind == Kind::None || !counts => self,
+            1 => Self::NONE,
+            left => Self { left: left - 1, ..self },
+        }
     }
 }
 
@@ -116,6 +87,10 @@ pub(crate) struct Worker {
     pub(crate) attempt: u8,
     pub(crate) origin: u8,
     pub(crate) proposed: u8,
+    /// Whether it has asked for the unknown outcome, and may run.
+    pub(crate) asked: bool,
+    /// How its completion ends.
+    pub(crate) ending: u8,
     /// How many of each it has sent.
     pub(crate) claims: u8,
     pub(crate) renews: u8,
@@ -132,6 +107,8 @@ impl Worker {
         attempt: 0,
         origin: 0,
         proposed: 0,
+        asked: false,
+        ending: 0,
         claims: 0,
         renews: 0,
         completions: 0,
@@ -144,79 +121,13 @@ impl Worker {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) enum Verb {
-    None,
-    Claim,
-    Renew,
-    Complete,
-    /// After its body ran.
-    Release,
-    /// By the token alone: nothing ran.
-    Retract,
-}
-
-/// A request in the network. What else it carries is its worker's, which keeps it as long as the request is on its way.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Request {
-    pub(crate) verb: Verb,
-    pub(crate) from: u8,
-    /// Which of a worker's renewals it is.
-    pub(crate) number: u8,
-    pub(crate) restore: bool,
-    /// In ticks; counted only where records expire.
-    pub(crate) age: u8,
-}
-
-impl Request {
-    const NONE: Self = Self { verb: Verb::None, from: 0, number: 0, restore: false, age: 0 };
-}
-
-/// A reply in the network. Only those that let a worker go on: hearing any other is like crashing.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Heard {
-    pub(crate) verb: Verb,
-    pub(crate) to: u8,
-    pub(crate) number: u8,
-    pub(crate) fence: u8,
-    pub(crate) attempt: u8,
-    pub(crate) origin: u8,
-}
-
-impl Heard {
-    const NONE: Self = Self { verb: Verb::None, to: 0, number: 0, fence: 0, attempt: 0, origin: 0 };
-}
-
-/// What has happened, as far as an invariant asks.
+/// Where a replica stands that may take over.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Past {
-    /// The greatest fence and attempt that were granted.
-    pub(crate) fence: u8,
-    pub(crate) attempt: u8,
-    /// The greatest fence a body began under.
-    pub(crate) began_under: u8,
-    /// Whose bodies began, and which of them were then released: a bit per worker.
-    pub(crate) began: u8,
-    pub(crate) released: u8,
-    /// A taken over attempt began and nothing completed since.
-    pub(crate) owed: bool,
-    /// Whose completion is recorded, counted from 1.
-    pub(crate) result: u8,
-    /// Who was granted last.
-    pub(crate) last: u8,
-    pub(crate) vanished: bool,
-    pub(crate) expired: bool,
-}
-
-impl Past {
-    pub(crate) fn lost_nothing(&self) -> bool {
-        !self.vanished && !self.expired
-    }
-
-    /// The record is gone, and what was promised about it.
-    pub(crate) fn forget(&mut self) {
-        (self.owed, self.result) = (false, 0);
-    }
+pub(crate) enum Replica {
+    Follows,
+    /// It has stopped at this record.
+    At(Rec),
+    TookOver,
 }
 
 const REQUESTS: usize = 12;
@@ -225,6 +136,7 @@ const REPLIES: usize = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct State {
     pub(crate) record: Rec,
+    pub(crate) replica: Replica,
     pub(crate) workers: [Worker; 3],
     requests: [Request; REQUESTS],
     replies: [Heard; REPLIES],
@@ -233,24 +145,13 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn start() -> Self {
-        let past = Past {
-            fence: 0,
-            attempt: 0,
-            began_under: 0,
-            began: 0,
-            released: 0,
-            owed: false,
-            result: 0,
-            last: 0,
-            vanished: false,
-            expired: false,
-        };
         Self {
             record: Rec::NONE,
+            replica: Replica::Follows,
             workers: [Worker::IDLE; 3],
             requests: [Request::NONE; REQUESTS],
             replies: [Heard::NONE; REPLIES],
-            past,
+            past: Past::NOTHING,
         }
     }
 
@@ -329,7 +230,7 @@ impl State {
             return;
         }
         let mut kept = Worker { phase: Phase::Ended, ..Worker::IDLE };
-        for request in self.requests().iter().filter(|request| request.from == worker) {
+        for request in self.requests().iter().filter(|request| request.from == worker && !request.verb.is_of_people()) {
             if request.verb == Verb::Claim {
                 kept.proposed = mine.proposed;
             } else {
@@ -340,28 +241,25 @@ impl State {
     }
 }
 
-// Each in one word: derived, hashing would be most of the work.
+// Each in few words: derived, hashing would be most of the work.
+
+impl Hash for Rec {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { kind, owner, fence, attempt, fingerprint, origin, left, floor } = *self;
+        let floor = u8::try_from(u64::from(floor) / TICK).unwrap_or(u8::MAX);
+        let word = [kind as u8, owner, fence, attempt, fingerprint << 4 | origin, left, floor, 0];
+        hasher.write_u64(u64::from_le_bytes(word));
+    }
+}
 
 impl Hash for Worker {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let grant = self.attempt << 4 | self.origin;
-        let sent = self.claims << 4 | self.renews;
-        let Self { phase, sure, fence, proposed, completions, renewed, .. } = *self;
-        let word = [phase as u8, sure, fence, grant, proposed, sent, completions, renewed];
-        hasher.write_u64(u64::from_le_bytes(word));
-    }
-}
-
-impl Hash for Request {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let word = [self.verb as u8, self.from, self.number, self.restore.into(), self.age, 0, 0, 0];
-        hasher.write_u64(u64::from_le_bytes(word));
-    }
-}
-
-impl Hash for Heard {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let word = [self.verb as u8, self.to, self.number, self.fence, self.attempt, self.origin, 0, 0];
+        let Self { phase, sure, fence, attempt, origin, proposed, asked, ending, claims, renews, completions, renewed } =
+            *self;
+        let grant = attempt << 4 | origin;
+        let sent = claims << 4 | renews;
+        let end = completions << 4 | u8::from(asked) << 1 | ending;
+        let word = [phase as u8, sure, fence, grant, proposed, sent, end, renewed];
         hasher.write_u64(u64::from_le_bytes(word));
     }
 }
@@ -369,6 +267,9 @@ impl Hash for Heard {
 impl Hash for State {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         (self.record, self.workers, self.past).hash(hasher);
+        if self.replica != Replica::Follows {
+            self.replica.hash(hasher);
+        }
         self.requests().hash(hasher);
         self.replies().hash(hasher);
     }
