@@ -185,7 +185,7 @@ impl Error {
     #[must_use]
     pub fn value<T: DeserializeOwned>(&self) -> Option<T> {
         match &self.0.failure {
-            Failure::Unrecorded(Kept { codec: Some(codec), payload }) => codec.decode(payload).ok(),
+            Failure::Unrecorded(Kept { codec: Some(codec), payload, .. }) => codec.decode(payload).ok(),
             _ => None,
         }
     }

@@ -201,7 +201,7 @@ impl Held {
             Ok(payload) => {
                 #[expect(clippy::cast_precision_loss, reason = "a size is not exact above 2^52")]
                 self.claim.instruments().record(metrics::RESULT_BYTES, payload.len() as f64);
-                Kept { codec: Some(self.engine.codec()), payload: payload.into() }
+                Kept { codec: Some(self.engine.codec()), payload: payload.into(), trace: self.observed.trace() }
             }
             Err(error) => {
                 tracing::warn!(
@@ -210,7 +210,7 @@ impl Held {
                     error = &error as &dyn std::error::Error,
                     "the result cannot be kept; repeats will be told so"
                 );
-                Kept { codec: None, payload: Bytes::new() }
+                Kept { codec: None, payload: Bytes::new(), trace: None }
             }
         }
     }

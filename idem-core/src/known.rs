@@ -25,7 +25,10 @@ pub(crate) struct Known {
 
 impl Known {
     pub(crate) fn new(engine: Engine, observed: Observed, replay: Replay) -> Result<Self, Error> {
-        let Replay { fence, attempt, ending, kept: Kept { codec, payload } } = replay;
+        let Replay { fence, attempt, ending, kept: Kept { codec, payload, trace } } = replay;
+        if let Some(made_in) = trace {
+            observed.link(made_in);
+        }
         let codec = codec.ok_or_else(|| observed.refuse(Failure::ResultNotKept))?;
         let seen = Seen { replayed: true, recorded: true, vanished: false, attempt, fence, age: clock::age(fence) };
         Ok(Self { engine, observed, ending, codec, payload, seen })

@@ -47,6 +47,7 @@ mod send;
 mod shown;
 mod start;
 pub mod store;
+mod telemetry;
 mod upkeep;
 mod visits;
 

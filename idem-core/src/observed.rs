@@ -16,7 +16,9 @@ use crate::instruments::{self, Instruments};
 use crate::metrics;
 use crate::operation::Operation;
 use crate::outcome::{self, Seen};
+use crate::record::TraceContext;
 use crate::store::Grant;
+use crate::telemetry;
 
 /// One call, as metrics, traces and logs see it. It gets exactly one outcome; dropped without one, it gets that.
 pub(crate) struct Observed {
@@ -50,6 +52,16 @@ impl Observed {
 
     pub(crate) fn span(&self) -> &Span {
         &self.span
+    }
+
+    /// Where it is traced, to be kept with its result.
+    pub(crate) fn trace(&self) -> Option<TraceContext> {
+        telemetry::context_of(&self.span)
+    }
+
+    /// Points to the call that made its result.
+    pub(crate) fn link(&self, made_in: TraceContext) {
+        telemetry::link(&self.span, made_in);
     }
 
     /// Polls `future` inside the call's span.

@@ -1,6 +1,7 @@
 //! What a store keeps for one identity: a fixed-width ASCII header, then the payload. Data only; the rules are in
 //! [`protocol`](crate::protocol). The layout is written down in `docs/record-layout.md` and pinned by golden bytes.
 
+mod trace;
 mod wire;
 
 use std::fmt;
@@ -10,6 +11,8 @@ use bytes::Bytes;
 use crate::codec::Codec;
 use crate::digits;
 use crate::fingerprint::Fingerprint;
+
+pub use trace::TraceContext;
 
 /// One identity's record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +90,8 @@ pub struct Kept {
     pub codec: Option<Codec>,
     /// The encoded value.
     pub payload: Bytes,
+    /// What it was made in, where that is traced (feature `opentelemetry`).
+    pub trace: Option<TraceContext>,
 }
 
 /// A number handed out with each claim, rising for one identity. A downstream store that remembers the highest fence it

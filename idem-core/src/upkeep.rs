@@ -161,7 +161,7 @@ impl Settling<'_> {
         let Ok(payload) = encoded else {
             return Err(Error::new(Some(self.operation.shared_name()), Failure::ResultNotKept));
         };
-        self.send(Settlement::Ended(ending, Kept { codec: Some(codec), payload: payload.into() })).await
+        self.send(Settlement::Ended(ending, Kept { codec: Some(codec), payload: payload.into(), trace: None })).await
     }
 
     async fn send(self, settlement: Settlement) -> Result<SettleReply, Error> {

@@ -1,5 +1,5 @@
-//! What an expression of Prometheus mentions. It is no parser of that language: it knows names, matchers, quoted texts and
-//! `by (…) (…)`, which is all that these files use.
+//! What an expression of Prometheus mentions. It is no parser of that language: it knows names, matchers, quoted texts
+//! and `by (…) (…)`, which is all that these files use.
 
 use std::collections::BTreeSet;
 

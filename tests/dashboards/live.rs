@@ -1,8 +1,8 @@
 //! Dashboard, rules and alerts on a real Prometheus, which scrapes the example under load.
 //!
-//! Hours are not waited for: [`hastened`] makes a copy of the rules in which all durations are a sixtieth, so that an hour is
-//! a minute, and nothing else is different; Prometheus scrapes each second, as if it were each minute. That each alert of the
-//! rules as they are shipped waits for its time is checked on made-up series, by `alerts.test.yml`.
+//! Hours are not waited for: [`hastened`] makes a copy of the rules in which all durations are a sixtieth, so that an
+//! hour is a minute, and nothing else is different; Prometheus scrapes each second, as if it were each minute. That
+//! each alert of the rules as they are shipped waits for its time is checked on made-up series, by `alerts.test.yml`.
 
 use std::collections::BTreeSet;
 use std::thread;

@@ -6,8 +6,8 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use test_support::prometheus;
 
-/// Whether there is a Prometheus. Without one the caller skips what it needs it for, which `cargo xtask test` lets no machine
-/// do that can install it: it names the program then.
+/// Whether there is a Prometheus. Without one the caller skips what it needs it for; not under `cargo xtask test`, which
+/// installs one where it can, and names it.
 pub(crate) fn is_there() -> bool {
     let there = prometheus::find().is_some();
     if !there {

@@ -41,13 +41,12 @@ impl Step {
 }
 
 /// The features that lints and tests are run with: all that need nothing but a Rust toolchain.
-const TESTED: &str =
-    "idem-rs/messagepack,idem-rs/conformance,idem-rs/chrono,idem-rs/jiff,idem-rs/time,idem-rs/ulid,idem-rs/uuid";
+const TESTED: &str = "idem-rs/messagepack,idem-rs/opentelemetry,idem-rs/conformance,idem-rs/chrono,idem-rs/jiff,idem-rs/time,idem-rs/ulid,idem-rs/uuid";
 
 /// The features that must compile alone. `tls-native-tls` is checked where the platform's library is.
 #[rustfmt::skip]
-const ALONE: [&str; 12] = [
-    "macros", "redis", "messagepack", "conformance", "cluster", "sentinel", "tls-rustls",
+const ALONE: [&str; 13] = [
+    "macros", "redis", "messagepack", "opentelemetry", "conformance", "cluster", "sentinel", "tls-rustls",
     "chrono", "jiff", "time", "ulid", "uuid",
 ];
 

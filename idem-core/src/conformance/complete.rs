@@ -135,7 +135,7 @@ async fn a_payload_comes_back_byte_by_byte(store: &impl Store) {
     let intent = Intent::new();
     let (claim, grant) = intent.won(store).await;
     let mut without = intent.complete(&claim, grant, "", false);
-    without.kept = Kept { codec: None, payload: Bytes::new() };
+    without.kept = Kept { codec: None, payload: Bytes::new(), trace: None };
     answered(store.complete(&without).await);
     assert_eq!(replayed(store.claim(&intent.claim()).await).kept, without.kept);
 }

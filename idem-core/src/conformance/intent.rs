@@ -99,7 +99,7 @@ impl Intent {
             attempt: grant.attempt,
             fingerprint: self.fingerprint,
             ending: Ending::Completed,
-            kept: Kept { codec: Some(Codec::Json), payload: payload.into() },
+            kept: Kept { codec: Some(Codec::Json), payload: payload.into(), trace: None },
             retention: LINGER,
             restore,
         }

@@ -25,7 +25,10 @@ pub async fn all(store: &impl Store) {
 }
 
 fn ended(ending: Ending, payload: &'static str) -> Settlement {
-    Settlement::Ended(ending, Kept { codec: Some(Codec::Json), payload: Bytes::from_static(payload.as_bytes()) })
+    Settlement::Ended(
+        ending,
+        Kept { codec: Some(Codec::Json), payload: Bytes::from_static(payload.as_bytes()), trace: None },
+    )
 }
 
 async fn an_unknown_outcome_is_settled_with_its_result(store: &impl Store) {

@@ -6,7 +6,7 @@ use crate::codec::Codec;
 use crate::digits;
 use crate::fingerprint::{Fingerprint, SCHEME};
 
-use super::{Claimed, Corrupt, Fence, Kept, Origin, Record, State, Token, attempt_text};
+use super::{Claimed, Corrupt, Fence, Kept, Origin, Record, State, Token, TraceContext, attempt_text};
 
 /// The format version that this release writes, and the only one it reads.
 const VERSION: u8 = b'1';
@@ -43,19 +43,21 @@ impl Record {
     /// The bytes that a store keeps.
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
-        let (letter, codec, payload) = match &self.state {
-            State::InFlight(_) => (b'I', None, &[][..]),
-            State::Released(_) => (b'R', None, &[][..]),
-            State::Uncertain(_) => (b'U', None, &[][..]),
-            State::Completed(kept) => (b'C', kept.codec, &kept.payload[..]),
-            State::Failed(kept) => (b'F', kept.codec, &kept.payload[..]),
+        let letter = match &self.state {
+            State::InFlight(_) => b'I',
+            State::Released(_) => b'R',
+            State::Uncertain(_) => b'U',
+            State::Completed(_) => b'C',
+            State::Failed(_) => b'F',
         };
+        let kept = self.state.kept().map(|(_, kept)| kept);
+        let payload = kept.map_or(&[][..], |kept| &kept.payload);
         let (scheme, fingerprint) = match self.fingerprint {
             Some(fingerprint) => (SCHEME, u128::from_be_bytes(*fingerprint.as_bytes())),
             None => (OPEN, 0),
         };
         let mut bytes = BytesMut::with_capacity(UNSETTLED + payload.len());
-        bytes.extend_from_slice(&[VERSION, letter, codec.map_or(NO_CODEC, Codec::letter), scheme]);
+        bytes.extend_from_slice(&[VERSION, letter, kept.map_or(NO_CODEC, Kept::codec_letter), scheme]);
         bytes.extend_from_slice(&self.fence.to_text());
         bytes.extend_from_slice(&attempt_text(self.attempt));
         bytes.extend_from_slice(&digits::write::<{ FINGERPRINT.width() }>(fingerprint));
@@ -63,6 +65,9 @@ impl Record {
             bytes.extend_from_slice(&claimed.token.to_text());
             bytes.extend_from_slice(&decimal(claimed.floor));
             bytes.extend_from_slice(&[claimed.origin.letter()]);
+        }
+        if let Some(trace) = kept.and_then(Kept::written_trace) {
+            bytes.extend_from_slice(&trace.to_text());
         }
         bytes.extend_from_slice(payload);
         bytes.freeze()
@@ -83,7 +88,7 @@ impl Record {
         if bytes.len() < SETTLED {
             return Err(Corrupt::Unreadable);
         }
-        let kept = || Kept { codec: Codec::from_letter(codec), payload: bytes.slice(SETTLED..) };
+        let kept = || Kept::from_bytes(codec, bytes.slice(SETTLED..));
         let is_codec = codec == NO_CODEC || codec.is_ascii_lowercase();
         let state = match letter {
             b'I' if codec == NO_CODEC => State::InFlight(Claimed::from_bytes(bytes)?),
@@ -127,6 +132,49 @@ fn decimal(mut number: u64) -> [u8; FLOOR.width()] {
     }
     text
 }
+
+impl Kept {
+    /// The trace context, where there is a codec whose letter can tell of it.
+    fn written_trace(&self) -> Option<TraceContext> {
+        self.trace.filter(|_| self.codec.is_some())
+    }
+
+    fn codec_letter(&self) -> u8 {
+        match self.codec {
+            Some(codec) if self.trace.is_some() => traced_letter(codec),
+            Some(codec) => codec.letter(),
+            None => NO_CODEC,
+        }
+    }
+
+    /// Without a codec, if it is not known.
+    fn from_bytes(letter: u8, payload: Bytes) -> Self {
+        let traced = ALL_CODECS.iter().copied().find(|codec| traced_letter(*codec) == letter);
+        match traced.filter(|_| payload.len() >= TraceContext::WIDTH) {
+            Some(codec) => Self {
+                codec: Some(codec),
+                trace: TraceContext::from_text(&payload[..TraceContext::WIDTH]),
+                payload: payload.slice(TraceContext::WIDTH..),
+            },
+            None => Self { codec: Codec::from_letter(letter), payload, trace: None },
+        }
+    }
+}
+
+/// The letter of a codec whose payload stands behind a trace context.
+const fn traced_letter(codec: Codec) -> u8 {
+    match codec {
+        Codec::Json => b'k',
+        #[cfg(feature = "messagepack")]
+        Codec::MessagePack => b'n',
+    }
+}
+
+const ALL_CODECS: &[Codec] = &[
+    Codec::Json,
+    #[cfg(feature = "messagepack")]
+    Codec::MessagePack,
+];
 
 impl Claimed {
     fn from_bytes(bytes: &Bytes) -> Result<Self, Corrupt> {
@@ -201,15 +249,26 @@ mod tests {
             State::Released(claimed()),
             "1R-1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka---------------------60000086369998t",
         );
-        let kept = |codec, payload| State::Completed(Kept { codec, payload: Bytes::from_static(payload) });
+        let kept = |codec, payload| State::Completed(Kept { codec, payload: Bytes::from_static(payload), trace: None });
         golden(kept(Some(Codec::Json), br#"{"id":1}"#), r#"1Cj1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka{"id":1}"#);
         golden(kept(None, b""), "1C-1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka");
         golden(
             State::Uncertain(Claimed { origin: Origin::Doubt, ..claimed() }),
             "1U-1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka---------------------60000086369998d",
         );
-        let failed = Kept { codec: Some(Codec::Json), payload: Bytes::from_static(br#""declined""#) };
-        golden(State::Failed(failed), r#"1Fj1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka"declined""#);
+        let failed = Kept { codec: Some(Codec::Json), payload: Bytes::from_static(br#""declined""#), trace: None };
+        golden(State::Failed(failed.clone()), r#"1Fj1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka"declined""#);
+        // W3C's own example: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01.
+        let trace = TraceContext {
+            trace_id: 0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736,
+            span_id: 0x00f0_67aa_0ba9_02b7,
+            flags: 1,
+        };
+        let traced = Kept { trace: Some(trace), ..failed };
+        golden(
+            State::Completed(traced),
+            r#"1Ck1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka0AyHwpSvCCdeEDZdoD2ZRq-2kOucAeF9r-0"declined""#,
+        );
     }
 
     #[test]
@@ -248,10 +307,12 @@ mod tests {
             let bytes = [b"1C", &[codec][..], b"1--5GBwCWhO---1-kBI7nC2JqCnVtNL8YO5Ka{}"].concat();
             Record::from_bytes(&bytes.into()).map(drop)
         };
-        for letter in b'a'..=b'z' {
+        for letter in (b'a'..=b'z').filter(|letter| *letter != b'k' && *letter != b'n') {
             let known = Codec::from_letter(letter).ok_or(Corrupt::UnknownCodec);
             assert_eq!(read(letter), known.map(drop));
         }
+        // No place for a trace context.
+        assert_eq!(read(b'k'), Err(Corrupt::UnknownCodec));
         for damaged in [b'J', b'0', b'{', 0xe9] {
             assert_eq!(read(damaged), Err(Corrupt::Unreadable));
         }

@@ -227,7 +227,7 @@ impl Server {
 }
 
 fn kept(of: u8) -> Kept {
-    Kept { codec: Some(Codec::Json), payload: vec![of].into() }
+    Kept { codec: Some(Codec::Json), payload: vec![of].into(), trace: None }
 }
 
 fn ticks(life: u64) -> u8 {

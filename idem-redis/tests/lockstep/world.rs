@@ -137,7 +137,7 @@ impl<'a> World<'a> {
     }
 
     fn settle(&mut self, seen: &Seen, result: Option<&action::Result>, before: &Held) {
-        let kept = |payload| Kept { codec: Some(Codec::Json), payload: Bytes::from_static(payload) };
+        let kept = |payload| Kept { codec: Some(Codec::Json), payload: Bytes::from_static(payload), trace: None };
         let settlement = result
             .map_or(Settlement::RunAgain, |result| Settlement::Ended(result.ending, kept(result.payload.as_bytes())));
         let mut request = self.intent.settle(self.fence(seen, before), settlement);
