@@ -192,6 +192,7 @@ async fn a_recorder_that_comes_later_gets_what_happens_from_then_on() {
 
 #[tokio::test(start_paused = true)]
 async fn the_sampler_counts_what_is_in_the_store_and_forgets_what_is_gone() {
+    const INTERVAL: Duration = Duration::from_secs(60);
     let recorder = DebuggingRecorder::new();
     let snapshotter = recorder.snapshotter();
     let _recording = metrics::set_default_local_recorder(&recorder);
@@ -202,8 +203,8 @@ async fn the_sampler_counts_what_is_in_the_store_and_forgets_what_is_gone() {
 
     takes(&engine, 1, Duration::ZERO).await.expect("it completes");
     timeout(LEASE / 2, takes(&engine, 2, LEASE)).await.expect_err("it is dropped");
-    let sampler = engine.sample(Duration::from_secs(10));
-    sleep(Duration::from_secs(11)).await;
+    let sampler = engine.sample(INTERVAL);
+    sleep(INTERVAL + LEASE).await;
     let measured = look();
     assert_eq!(records(&measured, "completed"), Some(1.0));
     assert_eq!(records(&measured, "abandoned"), Some(1.0));
@@ -216,19 +217,19 @@ async fn the_sampler_counts_what_is_in_the_store_and_forgets_what_is_gone() {
     let InspectReply::Known(known) = engine.inspect(&dropped).await.expect("an answer") else { panic!("no record") };
     engine.forget(&dropped, known.fence, false).await.expect("an answer");
     look();
-    sleep(Duration::from_secs(10)).await;
+    sleep(INTERVAL).await;
     let measured = look();
     assert_eq!((records(&measured, "abandoned"), records(&measured, "released")), (Some(0.0), Some(1.0)));
     assert_eq!(oldest(&measured), Some(0.0));
 
-    // A day later there is nothing left.
-    sleep(Duration::from_secs(3 * 24 * 3600)).await;
+    // A crash is remembered for a week.
+    sleep(Duration::from_secs(9 * 24 * 3600)).await;
     let measured = look();
     assert_eq!((records(&measured, "completed"), records(&measured, "released")), (Some(0.0), Some(0.0)));
 
     drop(sampler);
     sleep(Duration::from_secs(1)).await;
     look();
-    sleep(Duration::from_secs(60)).await;
+    sleep(INTERVAL * 2).await;
     assert!(look().values(STORE_SECONDS, &[("op", "survey")]).is_empty());
 }

@@ -41,7 +41,8 @@ impl Step {
 }
 
 /// The features that lints and tests are run with: all that need nothing but a Rust toolchain.
-const TESTED: &str = "idem-rs/messagepack,idem-rs/opentelemetry,idem-rs/conformance,idem-rs/chrono,idem-rs/jiff,idem-rs/time,idem-rs/ulid,idem-rs/uuid";
+const TESTED: &str = "idem-rs/messagepack,idem-rs/opentelemetry,idem-rs/conformance,\
+    idem-rs/chrono,idem-rs/jiff,idem-rs/time,idem-rs/ulid,idem-rs/uuid";
 
 /// The features that must compile alone. `tls-native-tls` is checked where the platform's library is.
 #[rustfmt::skip]
