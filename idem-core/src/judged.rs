@@ -14,12 +14,28 @@ use crate::reply::{CarriesIdem, Keepable, Returns, returns};
 /// Where several pick one error, `hold` wins, then `keep`. After an error that none picks the same call may run again.
 ///
 /// ```
-/// # use serde::{Deserialize, Serialize};
-/// # #[derive(Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
-/// # enum PayError {
-/// #     #[error("timeout")] Timeout,
-/// #     #[error("declined")] Declined,
-/// #     #[error("idem")] Idem(#[serde(skip)] #[from] idem_core::Error),
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Debug, Serialize, Deserialize, thiserror::Error)]
+/// enum PayError {
+///     #[error("the provider did not answer")]
+///     Timeout,
+///     #[error("the card was declined")]
+///     Declined,
+///     #[error(transparent)]
+///     #[serde(skip)]
+///     Idem(#[from] idem_core::Error),
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// # let engine = idem_core::Engine::in_memory();
+/// let charge = || {
+///     let call = engine.operation("payments.charge").key("order-1").fingerprint(&());
+///     call.hold(|error| matches!(error, PayError::Timeout)).keep(|error| matches!(error, PayError::Declined))
+/// };
+/// charge().run(async |_| Err::<u32, _>(PayError::Declined)).await.unwrap_err();
+/// let again = charge().run(async |_| Ok(1)).await;
+/// assert!(matches!(again, Err(PayError::Declined)), "replayed");
 /// # }
 /// ```
 #[must_use = "a call does nothing until it runs"]
