@@ -1,6 +1,7 @@
 //! What the compiler says of mistakes, and shapes that must compile and run.
 //!
-//! - `ui/shape`: one shape of function a file, executed once and replayed once (`ls tests/ui/shape | wc -l` counts them);
+//! - `ui/shape` (cases O-39, O-40): one shape of function a file, executed once and replayed once (`ls tests/ui/shape | wc -l`
+//!   counts them);
 //! - `ui/pass`: what else must hold of functions that compile: drop order, hostile names, lints, derived keys;
 //! - `ui/fail`: one mistake a file, and what is said of it.
 //!

@@ -136,6 +136,7 @@ fn order_in_a_sequence_counts() {
     differ!([0; 0], [[0; 0]], ());
 }
 
+/// Case O-28.
 #[test]
 fn permuted_hash_maps_are_one_map() {
     type Deep = HashMap<String, HashMap<u32, HashMap<String, Vec<u32>>>>;
