@@ -79,9 +79,7 @@ async fn no_error_and_no_log_line_tells_a_password_a_key_or_a_result() {
     all += &told(&call(&url(MARKS[1], server.port())).await.expect_err("no record"));
 
     all += std::str::from_utf8(&log.0.lock().expect("no panic under it")).expect("text");
-    for (key, ..) in snapshotter.snapshot().into_vec() {
-        all += &format!("{key:?}\n");
-    }
+    all.extend(snapshotter.snapshot().into_vec().into_iter().map(|(key, ..)| format!("{key:?} ")));
     assert!(all.contains("idem_store_errors_total"), "nothing was told at all");
     for mark in MARKS {
         assert!(!all.contains(mark), "{mark} in {all}");
