@@ -32,8 +32,8 @@ end
 -- Whether an earlier attempt may have had its effect. That is never forgotten.
 local follows_takeover = origin ~= 'f' and origin ~= 'r'
 local reply, record, life
--- Without a body nothing is answered: neither what it was won to ask for, nor the attempt that it took over, once somebody
--- was told that nobody knows.
+-- Without a body nothing is answered: neither what it was won to ask for, nor the attempt that it took over, once
+-- somebody was told that nobody knows.
 local unasked = not ran and (origin == 'd' or (state == 'U' and origin == 't'))
 if unasked or (ran and given_up == 'held') then
   reply, record, life = 'uncertain', '1U' .. string.sub(raw, 3), memory
@@ -50,9 +50,9 @@ local written = redis.pcall('SET', key, record, 'PX', life)
 if not written.err then
   return reply
 end
--- No memory for another record. None at all frees the key as well, only the attempts start again. Where there is more to
--- remember, the lease ends now instead, and the next claim meets a crash: no less than what it must know. An outcome that
--- the body left unknown is neither free nor crashed: that is refused, for the caller to send again while it may.
+-- No memory for another record. None at all frees the key as well, only the attempts start again. Where there is more
+-- to remember, the lease ends now instead, and the next claim meets a crash: no less than what it must know. An outcome
+-- that the body left unknown is neither free nor crashed: that is refused, for the caller to send again while it may.
 if string.find(written.err, 'OOM', 1, true) and reply == 'released' then
   if not follows_takeover then
     redis.call('DEL', key)
