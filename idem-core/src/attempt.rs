@@ -1,12 +1,8 @@
 //! What a body can see of its own attempt.
 
 use std::fmt;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-
-use tracing::Span;
 
 use crate::claim::Claimed;
 use crate::lease::Loss;
@@ -135,10 +131,9 @@ impl Attempt {
         self.0.lease().loss()
     }
 
-    /// Polls `body` with this attempt as the current one, in the call's span. Only the polls are inside, so that nothing of
-    /// the caller's is.
-    pub(crate) async fn scope<F: Future>(&self, span: &Span, mut body: Pin<&mut F>) -> F::Output {
-        poll_fn(|cx| span.in_scope(|| CURRENT.sync_scope(self.clone(), || body.as_mut().poll(cx)))).await
+    /// Does something with this attempt as the current one.
+    pub(crate) fn enter<T>(&self, something: impl FnOnce() -> T) -> T {
+        CURRENT.sync_scope(self.clone(), something)
     }
 }
 

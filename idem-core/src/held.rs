@@ -1,8 +1,9 @@
 //! A claim that is held by a call: asked about if its outcome is in doubt, run, then completed or given up.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -106,6 +107,11 @@ impl Held {
     ) -> R {
         self.begin();
         let ended = self.run_until_lost(body).await;
+        self.end(returns, ended).await
+    }
+
+    /// What comes after the body: not of its type, so that it is compiled once for all that return `R`.
+    async fn end<R, E>(mut self: Box<Self>, returns: &Returns<R, E>, ended: Result<R, Loss>) -> R {
         self.place = None;
         let Ok(result) = ended else {
             return (returns.refusal)(self.lost());
@@ -155,16 +161,43 @@ impl Held {
     }
 
     /// The future's own end, or the loss that ends it.
-    async fn run_until_lost<R, F: Future<Output = R>>(&self, future: Pin<&mut F>) -> Result<R, Loss> {
+    async fn run_until_lost<R, F: Future<Output = R>>(&self, mut future: Pin<&mut F>) -> Result<R, Loss> {
         let _running = self.claim.instruments().running();
         let attempt = self.attempt();
-        let Some(least) = self.claim.request().policy.cancelled_by() else {
-            return Ok(attempt.scope(self.observed.span(), future).await);
-        };
-        tokio::select! {
-            biased;
-            result = attempt.scope(self.observed.span(), future) => Ok(result),
-            loss = self.claim.lease().lost(least) => Err(loss),
+        let mut lost = pin!(self.told_of_loss());
+        poll_fn(|cx| {
+            let mut polled = Poll::Pending;
+            let mut poll = |cx: &mut Context<'_>| {
+                polled = future.as_mut().poll(cx);
+                polled.is_ready()
+            };
+            let lost = self.poll_as(&attempt, lost.as_mut(), cx, &mut poll);
+            match polled {
+                Poll::Ready(result) => Poll::Ready(Ok(result)),
+                Poll::Pending => lost.map(Err),
+            }
+        })
+        .await
+    }
+
+    /// Polls a body as `attempt`, in the call's span, and then whether it has lost its lease. Only the polls are inside, so
+    /// that nothing of the caller's is. The body's type is left out: this is compiled once.
+    fn poll_as(
+        &self,
+        attempt: &Attempt,
+        lost: Pin<&mut dyn Future<Output = Loss>>,
+        cx: &mut Context<'_>,
+        poll: &mut dyn FnMut(&mut Context<'_>) -> bool,
+    ) -> Poll<Loss> {
+        let is_done = self.observed.span().in_scope(|| attempt.enter(|| poll(cx)));
+        if is_done { Poll::Pending } else { lost.poll(cx) }
+    }
+
+    /// Waits for a loss that ends a body.
+    async fn told_of_loss(&self) -> Loss {
+        match self.claim.request().policy.cancelled_by() {
+            Some(least) => self.claim.lease().lost(least).await,
+            None => std::future::pending().await,
         }
     }
 
