@@ -277,6 +277,7 @@ impl fmt::Debug for Call {
 }
 
 /// The claim whose body is to run. `Err` is the call's answer without.
+#[inline(never)]
 pub(crate) fn claimed<R, E>(started: Result<Started, Error>, returns: &Returns<R, E>) -> Result<Box<Held>, R> {
     match started {
         Ok(Started::Claimed(claim)) => Ok(claim),

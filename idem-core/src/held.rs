@@ -107,7 +107,8 @@ impl Held {
     ) -> R {
         self.begin();
         let ended = self.run_until_lost(body).await;
-        self.end(returns, ended).await
+        let mut end = pin!(self.end(returns, ended));
+        poll_fn(|cx| poll_apart(end.as_mut(), cx)).await
     }
 
     /// What comes after the body: not of its type, so that it is compiled once for all that return `R`.
@@ -321,6 +322,12 @@ impl Held {
             self.observed.end(if given_up == GivenUp::Held { "held" } else { "failed" });
         })
     }
+}
+
+/// Keeps what a future does out of who awaits it, which is compiled for each body anew.
+#[inline(never)]
+fn poll_apart<F: Future>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    future.poll(cx)
 }
 
 impl Held {
