@@ -322,15 +322,7 @@ impl Held {
             self.observed.end(if given_up == GivenUp::Held { "held" } else { "failed" });
         })
     }
-}
 
-/// Keeps what a future does out of who awaits it, which is compiled for each body anew.
-#[inline(never)]
-fn poll_apart<F: Future>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
-    future.poll(cx)
-}
-
-impl Held {
     /// Tells that the outcome is unknown.
     fn held(&self, is_recorded: bool) {
         self.claim.instruments().add_one(metrics::UNCERTAIN);
@@ -346,6 +338,12 @@ impl Held {
             "the outcome is unknown: {and}"
         );
     }
+}
+
+/// Keeps what a future does out of who awaits it, which is compiled for each body anew.
+#[inline(never)]
+fn poll_apart<F: Future>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    future.poll(cx)
 }
 
 impl Drop for Held {

@@ -158,9 +158,7 @@ impl<E, A> Recovering<E, A> {
             Err(answer) => answer,
         }
     }
-}
 
-impl<E, A> Recovering<E, A> {
     /// Runs `body` in a task of its own, as [`Call::run_detached`] does. What is asked is asked in this one.
     ///
     /// # Errors

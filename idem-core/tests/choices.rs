@@ -1,5 +1,7 @@
 //! What a policy lets a call do about a conflict, an outage, or a result that cannot be recorded; and how an engine closes.
 
+#[path = "support/measured.rs"]
+mod measured;
 #[path = "support/watched.rs"]
 mod watched;
 
@@ -8,7 +10,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use idem_core::metrics::{CONFLICTS, UNPROTECTED, UNRECORDED};
 use idem_core::{Call, Engine, Error, ErrorKind, OnConflict, OnOutage, OnUnrecorded, Outcome, Policy};
-use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
+use measured::Measured;
+use metrics_util::debugging::DebuggingRecorder;
 use tokio::time::{Instant, sleep, timeout};
 use watched::{Trouble, Watched, trouble};
 
@@ -28,12 +31,6 @@ async fn takes(call: Call, busy: Duration) -> Result<u32, Error> {
     run.await
 }
 
-fn counted(snapshotter: &Snapshotter, name: &str) -> u64 {
-    let snapshot = snapshotter.snapshot().into_vec();
-    let values = snapshot.into_iter().filter(|(key, ..)| key.key().name() == name);
-    values.map(|(.., value)| if let DebugValue::Counter(count) = value { count } else { 0 }).sum()
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_waiting_call_is_answered_from_the_others_result() {
     let recorder = DebuggingRecorder::new();
@@ -42,7 +39,7 @@ async fn a_waiting_call_is_answered_from_the_others_result() {
     let engine = Watched::new().engine(WAITING);
     let calls = join_all((0..20).map(|_| takes(job(&engine), Duration::from_secs(2))));
     assert!(calls.await.into_iter().all(|answer| answer.expect("answered") == 1));
-    assert_eq!(counted(&snapshotter, CONFLICTS), 0);
+    assert_eq!(Measured::take(&snapshotter).count(CONFLICTS, &[]), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -72,7 +69,7 @@ async fn a_waiting_call_ends_as_a_conflict_at_its_limit() {
     held.expect("it ends");
     assert_eq!((kind, says_when), (ErrorKind::InFlight, true));
     assert!((Duration::from_secs(10)..Duration::from_millis(10_100)).contains(&after), "{after:?}");
-    assert_eq!(counted(&snapshotter, CONFLICTS), 1);
+    assert_eq!(Measured::take(&snapshotter).count(CONFLICTS, &[]), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -99,7 +96,7 @@ async fn without_a_store_the_body_runs_only_if_the_policy_says_so() {
             }
         }
     }
-    assert_eq!(counted(&snapshotter, UNPROTECTED), 1);
+    assert_eq!(Measured::take(&snapshotter).count(UNPROTECTED, &[]), 1);
     // Nothing was kept of it, and nobody was kept out.
     assert_eq!(takes(job(&store.engine(POLICY)), Duration::ZERO).await.expect("it runs"), 1);
 }
@@ -122,7 +119,7 @@ async fn a_result_that_cannot_be_recorded_is_returned_or_carried_by_an_error() {
     assert!(error.may_have_run());
     assert_eq!((error.value::<u32>(), error.value::<String>()), (Some(5), None));
     assert!(!format!("{error:?} {error}").contains('5'), "{error:?}");
-    assert_eq!(counted(&snapshotter, UNRECORDED), 2);
+    assert_eq!(Measured::take(&snapshotter).count(UNRECORDED, &[]), 2);
 }
 
 #[tokio::test(start_paused = true)]

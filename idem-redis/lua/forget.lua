@@ -39,8 +39,7 @@ local reply, written = 'deleted'
 if state == 'C' or state == 'F' then
   written = redis.pcall('DEL', key)
 else
-  -- Free to be claimed again; that an attempt ended without an answer is not forgotten.
-  reply, written = 'released', redis.pcall('SET', key, '1R' .. string.sub(raw, 3, 75) .. 's', 'PX', retention)
+  reply, written = 'released', redis.pcall('SET', key, freed(raw), 'PX', retention)
 end
 if type(written) == 'table' and written.err then
   return {'refused', written.err}

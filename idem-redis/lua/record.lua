@@ -17,8 +17,8 @@ local function damage(raw)
     return 'unreadable'
   end
   -- Only a released record may be bound to no arguments, and never after an attempt that may have had its effect.
-  local open = string.find(raw, '^1R%-%-') and string.find(raw, 'r$') and string.sub(raw, 19, 40) == string.rep('-', 22)
-  if string.sub(raw, 4, 4) ~= '1' and not open then
+  if string.sub(raw, 4, 4) ~= '1' and not (string.find(raw, '^1R%-%-') and string.find(raw, 'r$')
+      and string.sub(raw, 19, 40) == string.rep('-', 22)) then
     return 'unknown_scheme'
   end
   if not string.find(string.sub(raw, 5, 18), '^[%-0-9A-E][%-0-9A-Z_a-z]+$')
@@ -56,4 +56,10 @@ local function is_behind(key, raw, later)
   end
   return idle and below(string.sub(raw, 5, 15), string.sub(later, 5, 15))
       and below(string.sub(raw, 16, 18), string.sub(later, 16, 18))
+end
+
+-- The record of a claim that a person freed: it may be claimed again, and that it ended without an answer is not
+-- forgotten.
+local function freed(raw)
+  return '1R' .. string.sub(raw, 3, 75) .. 's'
 end

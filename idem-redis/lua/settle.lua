@@ -22,8 +22,7 @@ if string.sub(raw, 5, 15) ~= fence then
 end
 
 local state = string.sub(raw, 2, 2)
--- Free to be claimed again; that an attempt ended without an answer is not forgotten.
-local settled = '1R' .. string.sub(raw, 3, 75) .. 's'
+local settled = freed(raw)
 if ending ~= '' then
   settled = string.sub(ending, 1, 3) .. string.sub(raw, 4, 40) .. string.sub(ending, 41)
 end

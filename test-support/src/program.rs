@@ -16,6 +16,13 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
+/// The program that the environment names by `variable` (taken at its word, so that a mistake in it shows), else the one that
+/// [`find_program`] finds.
+pub(crate) fn named_or_found(variable: &str, name: &str) -> Option<PathBuf> {
+    let named = env::var_os(variable).filter(|path| !path.is_empty());
+    named.map(PathBuf::from).or_else(|| find_program(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,5 @@
 //! A Prometheus of one's own.
 
-use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::lifeline::Lifeline;
 use crate::port::free_port;
-use crate::program::find_program;
+use crate::program::named_or_found;
 use crate::wait::wait_until;
 use crate::{Error, http};
 
@@ -24,10 +23,7 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// The `prometheus` of this machine: the one named by `IDEM_PROMETHEUS`, else one on `PATH` or in the usual places.
 #[must_use]
 pub fn find() -> Option<PathBuf> {
-    if let Some(named) = env::var_os(PROGRAM_VARIABLE).filter(|path| !path.is_empty()) {
-        return Some(PathBuf::from(named));
-    }
-    find_program(PROGRAM)
+    named_or_found(PROGRAM_VARIABLE, PROGRAM)
 }
 
 /// A private server: own port, own directory, loopback only. It ends, and its directory goes, when the value is dropped and

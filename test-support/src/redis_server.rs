@@ -2,7 +2,6 @@
 
 mod process;
 
-use std::env;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::port::free_port;
-use crate::program::find_program;
+use crate::program::named_or_found;
 use crate::{Client, Error, Reply};
 use process::{Launch, Process, Readiness};
 
@@ -26,10 +25,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 /// `PATH`, else one in the usual places.
 #[must_use]
 pub fn find() -> Option<PathBuf> {
-    if let Some(named) = env::var_os(PROGRAM_VARIABLE).filter(|path| !path.is_empty()) {
-        return Some(PathBuf::from(named));
-    }
-    find_program(PROGRAM)
+    named_or_found(PROGRAM_VARIABLE, PROGRAM)
 }
 
 /// A private server: own port, own directory, loopback only. It ends, and its directory goes, when the value is dropped and also when the process is

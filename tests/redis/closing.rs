@@ -3,7 +3,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use idem::{Engine, Error, Policy, RedisStore};
@@ -11,7 +11,7 @@ use test_support::{Direction, Proxy, RedisServer};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::actors::{job, short};
-use crate::support::{LEASE, engine_with, server};
+use crate::support::{LEASE, child, engine_with, server};
 
 const CHILD: &str = "IDEM_TEST_CLOSING";
 
@@ -130,13 +130,8 @@ fn child_that_ends() {
 
 /// Runs a variant in a process of its own.
 fn ends_well(variant: &str, url: &str) -> Instant {
-    let child = Command::new(std::env::current_exe().expect("a test knows its own path"))
-        .args(["--exact", "closing::child_that_ends", "--nocapture"])
-        .env(CHILD, format!("{variant}|{url}"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .output()
-        .expect("the child starts");
+    let mut child = child("closing::child_that_ends", CHILD, &format!("{variant}|{url}"));
+    let child = child.stderr(Stdio::piped()).output().expect("the child starts");
     let (said, complained) = (String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
     assert!(child.status.success() && said.contains("ended"), "{variant}: {}\n{said}\n{complained}", child.status);
     assert!(!complained.contains("panicked"), "{variant}: {complained}");

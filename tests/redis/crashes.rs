@@ -1,12 +1,11 @@
 //! Bodies that fail, panic, or whose process is killed.
 
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use idem::{Attempt, Engine, Error, ErrorKind, Policy, RedisStore};
 use metrics_util::debugging::DebuggingRecorder;
 
-use crate::support::{LEASE, Runs, engine, engine_with, keys, server, value};
+use crate::support::{LEASE, Runs, child, engine, engine_with, keys, server, value};
 
 /// Calls until it runs, as a sender that repeats does; gives what it saw on the way.
 async fn until_it_runs(engine: &Engine, operation: &'static str) -> (Attempt, u32) {
@@ -52,12 +51,7 @@ async fn child_that_claims_and_hangs() {
 async fn a_killed_worker_is_taken_over_when_its_lease_ends() {
     let server = server();
     let engine = engine_with(&server, Policy::new().lease(LEASE));
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "crashes::child_that_claims_and_hangs", "--nocapture"])
-        .env(CHILD_URL, server.url())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = child("crashes::child_that_claims_and_hangs", CHILD_URL, &server.url()).spawn().unwrap();
     let lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     let said = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("claimed ")?.1.to_owned()));
     let fence: u64 = said.expect("the child claimed").trim().parse().unwrap();

@@ -1,5 +1,6 @@
 //! What the stories share: a server, engines on it, and a way to look at the record itself.
 
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -27,6 +28,13 @@ pub(crate) fn engine(server: &RedisServer) -> Engine {
 
 pub(crate) fn engine_with(server: &RedisServer, policy: Policy) -> Engine {
     Engine::builder(RedisStore::new(pool(server, 8))).policy(policy).build().expect("a valid policy")
+}
+
+/// This test program once more, for the one test that is named, which is told its task by `variable`.
+pub(crate) fn child(test: &str, variable: &str, task: &str) -> Command {
+    let mut child = Command::new(std::env::current_exe().expect("a test knows its own path"));
+    child.args(["--exact", test, "--nocapture"]).env(variable, task).stdout(Stdio::piped());
+    child
 }
 
 /// Counts how often a body ran: the truth about executions.

@@ -1,7 +1,6 @@
 //! Outcomes that nobody knows: workers that are killed in the middle, under each policy, and what ends the doubt.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use idem::metrics::TAKEOVERS;
@@ -10,12 +9,12 @@ use idem::{
     Attempt, Engine, Error, ErrorKind, Fence, Key, OnCrash, Operation, Outcome, Policy, RedisStore, Standing,
     Store as _,
 };
-use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
+use metrics_util::debugging::DebuggingRecorder;
 use test_support::RedisServer;
 
 use crate::actors::{KEY, dies_in_its_body, job, short};
-use crate::support::{LEASE, Runs, engine_with, kind, pttl, server, value};
-use crate::trouble::eventually;
+use crate::support::{LEASE, Runs, child, engine_with, kind, pttl, server, value};
+use crate::trouble::{Counts, eventually};
 
 const DAY: i64 = 86_400_000;
 const CHILD: &str = "IDEM_TEST_WORKER";
@@ -50,12 +49,8 @@ fn named(policy: &str) -> Policy {
 
 /// A worker process that is killed in the middle.
 fn kill_a_worker(server: &RedisServer, policy: &str) {
-    let mut child = Command::new(std::env::current_exe().expect("a test knows its own path"))
-        .args(["--exact", "unknown::child_that_works_and_hangs", "--nocapture"])
-        .env(CHILD, format!("{policy} {}", server.url()))
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the child starts");
+    let task = format!("{policy} {}", server.url());
+    let mut child = child("unknown::child_that_works_and_hangs", CHILD, &task).spawn().expect("the child starts");
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("began")), "the child ended before its body");
     child.kill().expect("it runs");
@@ -85,17 +80,11 @@ async fn is_abandoned(engine: &Engine) -> Fence {
     }
 }
 
-fn takeovers(snapshotter: &Snapshotter) -> u64 {
-    let snapshot = snapshotter.snapshot().into_vec();
-    let values = snapshot.into_iter().filter(|(key, ..)| key.key().name() == TAKEOVERS);
-    values.map(|(.., value)| if let DebugValue::Counter(count) = value { count } else { 0 }).sum()
-}
-
 /// Case O-16, the default: exactly one call takes over, and knows that it does. Its fence is greater.
 #[tokio::test]
 async fn under_rerun_a_killed_worker_is_followed_once_by_one_who_knows() {
     let recorder = DebuggingRecorder::new();
-    let snapshotter = recorder.snapshotter();
+    let counts = Counts::of(&recorder);
     let _recording = metrics::set_default_local_recorder(&recorder);
     let server = server();
     let engine = engine_with(&server, short());
@@ -113,7 +102,7 @@ async fn under_rerun_a_killed_worker_is_followed_once_by_one_who_knows() {
     assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(|value| *value == 7)
         || answer.as_ref().is_err_and(|error| error.kind() == ErrorKind::InFlight)));
     assert_eq!(runs.count(), 1);
-    assert_eq!(takeovers(&snapshotter), 1);
+    assert_eq!(counts.take().sum(TAKEOVERS, &[]), 1);
 }
 
 /// Case O-16, and F2: nothing runs, and what happened is not forgotten when the retention ends.
